@@ -19,15 +19,15 @@ namespace keyway::inline v1 {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: keyway-codegen [--list-outputs] [--list-to FILE] [--expect FILE] [--base FILE]... --out DIR\n"
-    "                      FILE...\n"
+    "usage: keyway-codegen [--list-to FILE] [--expect FILE] [--base FILE]... --out DIR FILE...\n"
     "       keyway-codegen --select FILE --out DIR FILE...\n"
     "       keyway-codegen --show OP [--base FILE]... FILE...\n"
     "\n"
     "Generates the sources of the operators in the schema files; FILE is one, or a folder of them.\n"
     "  --out DIR        the folder to write to; files whose text stays the same are not touched\n"
-    "  --list-outputs   print the files that would be written, one a line, and write none\n"
-    "  --list-to FILE   the same into a file, which is not touched if it says so already\n"
+    "  --list-to FILE   write into FILE, one a line, which files would be written, and write none; a FILE that says "
+    "so\n"
+    "                   already is not touched\n"
     "  --expect FILE    fail, and write nothing, unless the files to write are those of such a list\n"
     "  --base FILE      a schema file of Keyway: the others are those of a library out of tree, in folders and "
     "namespaces\n"
@@ -39,7 +39,6 @@ constexpr std::string_view kUsage =
     "                   defaults put in\n";
 
 struct Options {
-  bool list_outputs = false;
   bool help = false;
   std::string out;
   std::string list_to;
@@ -59,9 +58,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
       KEYWAY_CHECK(i + 1 < arguments.size(), "{} needs a value", argument);
       return arguments[++i];
     };
-    if (argument == "--list-outputs") {
-      options.list_outputs = true;
-    } else if (argument == "--help") {
+    if (argument == "--help") {
       options.help = true;
     } else if (argument == "--out") {
       options.out = value();
@@ -76,9 +73,9 @@ Options parse_options(const std::vector<std::string>& arguments) {
     } else if (argument == "--select") {
       options.selections.push_back(value());
     } else {
-      KEYWAY_CHECK(!argument.starts_with("-"), "unknown option {}{}", in_quotes(argument),
-                   did_you_mean(argument, {"--list-outputs", "--list-to", "--expect", "--base", "--select", "--show",
-                                           "--out", "--help"}));
+      KEYWAY_CHECK(
+          !argument.starts_with("-"), "unknown option {}{}", in_quotes(argument),
+          did_you_mean(argument, {"--list-to", "--expect", "--base", "--select", "--show", "--out", "--help"}));
       options.files.push_back(argument);
     }
   }
@@ -152,9 +149,10 @@ DriverResult generate(const Options& options) {
   if (!options.selections.empty()) return select(options, *families);
   const std::vector<OutputFile> outputs = emit_all(*families);
   const std::string list = list_of(outputs, options.out);
-  if (!options.list_to.empty()) write_if_changed(options.list_to, list);
-  if (options.list_outputs) return {0, list, {}};
-  if (!options.list_to.empty()) return {0, {}, {}};
+  if (!options.list_to.empty()) {
+    write_if_changed(options.list_to, list);
+    return {0, {}, {}};
+  }
   KEYWAY_CHECK(options.expect.empty() || read_file(options.expect) == list,
                "the files to generate are not those in {}: configure the build again", options.expect);
   write_all(outputs, options.out);

@@ -55,8 +55,7 @@ std::vector<LocatedText> names_in_recording(const SourceFile& file, Diagnostics&
 std::set<std::string> read_selection(const SourceFile& file, const std::vector<Family>& families,
                                      Diagnostics& diagnostics) {
   const auto known = overload_names(families);
-  std::vector<std::string> candidates;
-  for (const auto& [name, id] : known) candidates.push_back(name.substr(kNamespace.size()));
+  const auto short_name_of = [](const auto& overload) { return overload.first.substr(kNamespace.size()); };
   std::set<std::string> selection;
   const bool is_recording = file.text.starts_with("{");
   for (const LocatedText& name : is_recording ? names_in_recording(file, diagnostics) : names_in_lines(file.text)) {
@@ -65,9 +64,9 @@ std::set<std::string> read_selection(const SourceFile& file, const std::vector<F
       selection.insert(full);
     } else {
       const std::string short_name = full.substr(kNamespace.size());
-      diagnostics.add(
-          {file.path, name.place,
-           fmt::format("there is no operator {}{}", in_quotes(short_name), did_you_mean(short_name, candidates))});
+      diagnostics.add({file.path, name.place,
+                       fmt::format("there is no operator {}{}", in_quotes(short_name),
+                                   did_you_mean(short_name, known, short_name_of))});
     }
   }
   return selection;

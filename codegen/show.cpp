@@ -61,9 +61,7 @@ class EntryText {
 };
 
 void put_recipe(EntryText& entry, const Op& op) {
-  constexpr std::string_view kKeys[] = {"pointwise", "reduction", "view", "composite"};
-  if (op.recipe.kind != RecipeKind::Kernels)
-    entry.text(kKeys[static_cast<std::size_t>(op.recipe.kind)], op.recipe.function);
+  if (op.recipe.kind != RecipeKind::Kernels) entry.text(to_string(op.recipe.kind), op.recipe.function);
   entry.texts("kernels", op.recipe.kernels);
   entry.text("rule", op.rule);
 }
@@ -100,7 +98,7 @@ void put_differentiation(EntryText& entry, const Op& op) {
   for (const Derivative& derivative : op.derivatives)
     formulas.emplace_back(fmt::format("{}", fmt::join(derivative.inputs, ", ")), derivative.formula.text.text);
   if (op.differentiability_stated) entry.object("derivatives", formulas);
-  if (op.autocast != AutocastPolicy::None) entry.text("autocast", autocast_word(op.autocast));
+  entry.text("autocast", to_string(op.autocast));
   entry.text("vmap", op.vmap.name);
   entry.text("jvp", op.jvp.name);
   if (op.counterpart) entry.text("counterpart", (*op.counterpart)->full_name());

@@ -31,6 +31,8 @@ Report Report::for_words(std::string_view words) const {
   return report;
 }
 
+std::string Report::at(Place place) const { return fmt::format("{}:{}:{}", file_, place.line, place.column); }
+
 void Report::error(Place place, std::string_view text) const {
   std::string full = op_.empty() ? std::string(text) : fmt::format("{}: {}", op_, text);
   if (!words_.empty()) full += fmt::format(" (for {})", words_);

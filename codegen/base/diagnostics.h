@@ -43,6 +43,8 @@ class Report {
   Report for_words(std::string_view words) const;
   void error(Place place, std::string_view text) const;
   const std::string& file() const { return file_; }
+  // "file:line:column", for an error elsewhere.
+  std::string at(Place place) const;
   // How many errors there are so far, of all files.
   std::size_t count() const { return diagnostics_->size(); }
 

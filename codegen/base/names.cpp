@@ -1,5 +1,6 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/core/base/text.h>
+#include <keyway/core/schema/lexer.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -31,56 +32,23 @@ constexpr std::string_view kPythonKeywords[] = {
     "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
 
 // Functions that generated code calls by these names alone, where a parameter would hide them.
-constexpr std::string_view kCalled[] = {"accumulate_type",
-                                        "any_defined",
-                                        "argument",
-                                        "as_view",
-                                        "as_views",
-                                        "below_adinplace",
-                                        "below_autograd",
-                                        "bump_version",
-                                        "check_common_dtype",
-                                        "check_defined",
-                                        "check_device",
-                                        "check_dtype",
-                                        "check_inplace",
-                                        "check_layout",
-                                        "check_number",
-                                        "check_same_dtype",
-                                        "check_underived",
-                                        "check_unrecorded",
-                                        "check_writable",
-                                        "collect_edges",
-                                        "common_device",
-                                        "copy_of",
-                                        "dtype_of",
-                                        "fail_contract",
-                                        "fail_out",
-                                        "fail_predicate",
-                                        "fail_written_lists",
-                                        "get_default_dtype",
-                                        "make_intrusive",
-                                        "needs_grad",
-                                        "operand",
-                                        "planned",
-                                        "pointwise",
-                                        "pointwise_meta",
-                                        "rebase_history",
-                                        "reduced_meta",
-                                        "same_device",
-                                        "saved",
-                                        "set_history",
-                                        "to_complex",
-                                        "to_float",
-                                        "to_real",
-                                        "view_creation",
-                                        "visit_dtype",
-                                        "visit_loop_dtype",
-                                        "wrap_dim",
-                                        "wrap_optional_dim"};
+// clang-format off
+constexpr std::string_view kCalled[] = {
+    "accumulate_type", "any", "any_defined", "argument", "as_view", "as_views", "below_adinplace", "below_autograd",
+    "bump_version", "check_common_dtype", "check_defined", "check_device", "check_dtype", "check_inplace",
+    "check_layout", "check_number", "check_same_dtype", "check_underived", "check_unrecorded", "check_writable",
+    "collect_edges", "common_device", "copy_of", "defined_or_zeros", "dtype_of", "each", "fail_contract", "fail_out",
+    "fail_predicate", "fail_written_lists", "get_default_dtype", "is_finite", "is_integral", "item", "items", "len",
+    "make_intrusive", "needs_any_input_grad", "needs_grad", "needs_input_grad", "number_tensor", "operand",
+    "optional_tensors", "planned", "pointwise", "pointwise_meta", "product_of", "promote_types", "put",
+    "rebase_history", "reduced_meta", "release", "same_device", "saved", "set_history", "sum_of", "to_complex",
+    "to_float", "to_real", "unpack", "view_creation", "visit_dtype", "visit_loop_dtype", "wrap_dim",
+    "wrap_optional_dim",
+};
+// clang-format on
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+// What generated code calls something else: types of elements, and a dtype.
+constexpr std::string_view kOwn[] = {"Element", "T", "like"};
 
 }  // namespace
 
@@ -88,8 +56,7 @@ std::optional<std::string> name_fault(std::string_view name) {
   if (name.empty()) return "is empty";
   if (name.size() > kMaxNameLength)
     return fmt::format("has {} characters, but a name has {} at most", name.size(), kMaxNameLength);
-  const auto fits = [](char c) { return is_letter(c) || is_digit(c); };
-  if (!std::all_of(name.begin(), name.end(), fits) || is_digit(name.front()))
+  if (!detail::is_name_start(name.front()) || !std::ranges::all_of(name, detail::is_name))
     return "is not an identifier (letters, digits and underscores, no digit first)";
   if (std::ranges::find(kKeywords, name) != std::end(kKeywords)) return "is a C++ keyword";
   return std::nullopt;
@@ -98,6 +65,7 @@ std::optional<std::string> name_fault(std::string_view name) {
 std::optional<std::string> argument_name_fault(std::string_view name) {
   if (name.ends_with('_')) return "ends in an underscore, as the names of generated code do";
   if (std::ranges::find(kCalled, name) != std::end(kCalled)) return "is a function that generated code calls";
+  if (std::ranges::find(kOwn, name) != std::end(kOwn)) return "is a name that generated code has for something else";
   // ATen's normal_ calls an argument std. What stands before :: is looked up among namespaces and types only.
   return name == "std" ? std::nullopt : name_fault(name);
 }
@@ -121,9 +89,8 @@ std::string shown(std::string_view text) {
     while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;  // no half character
   std::string out;
   for (const char c : text.substr(0, size)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F)
-      out += fmt::format("\\x{:02x}", byte);
+    if (is_control(c))
+      out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
     else
       out += c;
   }

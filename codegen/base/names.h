@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@ bool is_python_keyword(std::string_view name);
 // The same for a C++ name that may be qualified: `nn::relu`.
 std::optional<std::string> qualified_name_fault(std::string_view name);
 
+constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
 // A text fit for one line of a terminal: control characters escaped, a long one cut.
 std::string shown(std::string_view text);
 // The same in single quotes.
@@ -33,5 +36,12 @@ std::string joined(const std::vector<std::string>& parts);
 
 // "; did you mean 'other'?" with the candidate nearest to `name`, or "" where none is near.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
+// The same of what has names: `name_of` is a member, or a function.
+template <typename Range, typename Projection = std::identity>
+std::string did_you_mean(std::string_view name, const Range& candidates, Projection name_of = {}) {
+  std::vector<std::string> names;
+  for (const auto& candidate : candidates) names.emplace_back(std::invoke(name_of, candidate));
+  return did_you_mean(name, names);
+}
 
 }  // namespace keyway::inline v1

@@ -115,14 +115,11 @@ class Recorder {
     return names;
   }
 
-  static bool names_result(const CheckedExpr& formula, const Expr& expr) {
-    if (formula.note(expr).role == ExprRole::Result) return true;
-    return std::ranges::any_of(children(expr), [&](const ExprPtr& child) { return names_result(formula, *child); });
-  }
   static bool names_argument(const Expr& expr, std::string_view argument) {
-    const auto* name = as<NameExpr>(expr);
-    if (name != nullptr && name->name == argument) return true;
-    return std::ranges::any_of(children(expr), [&](const ExprPtr& child) { return names_argument(*child, argument); });
+    return any_node(expr, [&](const Expr& node) {
+      const auto* name = as<NameExpr>(node);
+      return name != nullptr && name->name == argument;
+    });
   }
 
   // Whether any of the inputs that need a tensor is there; empty where one always is.
@@ -135,12 +132,8 @@ class Recorder {
     return any;
   }
 
-  static bool is_tensor(const GradField& field) {
-    return field.kind == SavedKind::Input || field.kind == SavedKind::Output;
-  }
-
   Doc value(const GradField& field, const Doc& text) const {
-    if (!is_tensor(field)) return field.vector ? text + ".vec()" : text;
+    if (!field.is_tensor()) return field.vector ? text + ".vec()" : text;
     const bool output = field.kind == SavedKind::Output;
     const bool overwritten = in_place_ && !output && !field.list && names_argument(*field.expr, overwritten_argument());
     return Doc::list(field.list ? "saved(" : "SavedVariable(",
@@ -155,26 +148,28 @@ class Recorder {
   // Whether a value is kept once the call has returned: one of a result, and what is asked of tensors, which the call
   // has then found defined. What an in-place call overwrites is asked before.
   bool kept_after_call(const GradField& field) const {
-    if (names_result(*field.formula, *field.expr)) return true;
+    if (has_role(*field.formula, *field.expr, ExprRole::Result)) return true;
     return field.kind == SavedKind::Metadata && !(in_place_ && names_argument(*field.expr, overwritten_argument()));
   }
 
-  // Whether the optional tensors are there whose metadata a formula asks for only where it has tested that they are.
-  void add_present(const GradField& field, const Expr& expr, std::vector<std::string>& tests) const {
-    const auto* name = as<NameExpr>(expr);
-    const auto at = name ? op_.schema->arguments().find(name->name) : std::nullopt;
-    const ExprNote& note = field.formula->note(expr);
-    if (at && note.role == ExprRole::Argument && note.type.is(ExprBase::Tensor) && !note.type.optional &&
-        op_.schema->arguments()[*at].type().is(TypeKind::Optional)) {
-      std::string test = argument(*at) + ".defined()";
-      if (std::ranges::find(tests, test) == tests.end()) tests.push_back(std::move(test));
-    }
-    for (const ExprPtr& child : children(expr)) add_present(field, *child, tests);
+  // The argument that a node names if it is an optional tensor of which the formula has tested that it is there.
+  std::string tested_tensor(const GradField& field, const Expr& node) const {
+    const auto* name = as<NameExpr>(node);
+    const ExprNote& note = field.formula->note(node);
+    if (!name || note.role != ExprRole::Argument || !note.type.is(ExprBase::Tensor) || note.type.optional) return {};
+    const auto at = op_.schema->arguments().find(name->name);
+    return at && op_.schema->arguments()[*at].type().is(TypeKind::Optional) ? argument(*at) : std::string();
   }
 
+  // Whether the optional tensors are there whose metadata a formula asks for only where it has tested that they are.
   Doc present(const GradField& field) const {
     std::vector<std::string> tests;
-    if (field.kind == SavedKind::Metadata) add_present(field, *field.expr, tests);
+    if (field.kind == SavedKind::Metadata)
+      each_node(*field.expr, [&](const Expr& node) {
+        const std::string tensor = tested_tensor(field, node);
+        if (!tensor.empty() && std::ranges::find(tests, tensor + ".defined()") == tests.end())
+          tests.push_back(tensor + ".defined()");
+      });
     if (tests.empty()) return {};
     Doc all = tests.front();
     for (std::size_t i = 1; i < tests.size(); ++i) all = Doc::infix(std::move(all), "&&", tests[i]);
@@ -188,7 +183,7 @@ class Recorder {
       if (kept_after_call(field) != after_call) continue;
       const Doc kept = value(field, cpp_formula(*field.formula, *field.expr, names));
       const Doc save = Doc::assignment("node_->" + field.name, kept) + ";";
-      const Doc condition = is_tensor(field) ? needed(field) : present(field);
+      const Doc condition = field.is_tensor() ? needed(field) : present(field);
       out += (condition.empty() ? save : Doc::conditional(condition, ")", save)).lines(2);
     }
     return out;

@@ -11,12 +11,6 @@
 namespace keyway::inline v1 {
 namespace {
 
-bool is_tensor_field(const GradField& field) {
-  return field.kind == SavedKind::Input || field.kind == SavedKind::Output;
-}
-
-bool is_zero(const Derivative& derivative) { return as<NoneExpr>(derivative.formula.expr.root()) != nullptr; }
-
 // Writes one node. Its lines are those of apply() unless it says otherwise.
 class NodeWriter {
  public:
@@ -47,7 +41,7 @@ class NodeWriter {
   std::string release() const {
     std::vector<std::string> statements;
     for (const GradField& field : plan_.fields)
-      if (is_tensor_field(field))
+      if (field.is_tensor())
         statements.push_back(field.list ? fmt::format("release({});", field.name)
                                         : fmt::format("{}.reset();", field.name));
     if (statements.empty()) return {};
@@ -56,20 +50,16 @@ class NodeWriter {
     return fmt::format("{}\n    {}\n  }}\n", kHead, fmt::join(statements, "\n    "));
   }
 
-  bool computes() const {
-    return std::ranges::any_of(op_.derivatives, [](const Derivative& derivative) { return !is_zero(derivative); });
-  }
-
   std::string apply() const {
     const std::string count = number_of_edges();
-    if (!computes())
+    if (op_.differentiated().empty())
       return fmt::format("  variable_list apply(variable_list&&) override {{ return variable_list({}); }}\n", count);
     std::string out = "  variable_list apply(variable_list&& grads) override {\n";
     out += fmt::format("    variable_list grad_inputs({});\n", count);
     out += gradients();
     std::set<const Derivative*> done;
     for (const GradInput& input : plan_.inputs)
-      if (input.derivative && !is_zero(*input.derivative) && done.insert(input.derivative).second)
+      if (input.derivative && !input.derivative->is_zero() && done.insert(input.derivative).second)
         out += derivative(*input.derivative);
     return out + "    return grad_inputs;\n  }\n";
   }
@@ -145,22 +135,27 @@ class NodeWriter {
     names["needs"] = {"needs"};
     for (const SavedValue& value : derivative.saved) {
       const GradField& field = field_of(plan_, value);
-      const std::string text = to_text(*value.expr);
-      names[text] = is_tensor_field(field) ? CppName{local(text)} : CppName{field.name, field.optional};
+      names[to_text(*value.expr)] = field.is_tensor() ? CppName{local(field)} : CppName{field.name, field.optional};
     }
     return names;
   }
 
   // --- One formula
 
-  static std::string local(const std::string& name) { return name == "grads" ? "grads_" : name; }
+  // A saved tensor in apply(): the formula's name for it, unless apply() has its own use for that.
+  std::string local(const GradField& field) const {
+    constexpr std::string_view kOwn[] = {"grad_inputs", "gradients", "grads", "needs"};
+    std::string name = to_text(*field.expr);
+    if (std::ranges::find(kOwn, name) != std::end(kOwn)) name = free_name(plan_, field.name);
+    return name;
+  }
 
   std::string unpacked(const Derivative& derivative) const {
     std::string out;
     for (const SavedValue& value : derivative.saved) {
       const GradField& field = field_of(plan_, value);
-      if (!is_tensor_field(field)) continue;
-      const std::string name = local(to_text(*value.expr));
+      if (!field.is_tensor()) continue;
+      const std::string name = local(field);
       out += field.list ? fmt::format("      const variable_list {} = unpack({}, *this);\n", name, field.name)
                         : fmt::format("      const Tensor {} = {}.unpack(*this);\n", name, field.name);
     }

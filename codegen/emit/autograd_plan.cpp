@@ -1,9 +1,11 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/autograd_plan.h>
+#include <keyway/codegen/emit/cpp_formula.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/model/op_scope.h>
+#include <keyway/core/schema/lexer.h>
 
 #include <algorithm>
 #include <cctype>
@@ -37,8 +39,7 @@ std::string node_title(const FunctionSchema& schema) {
   if (name.ends_with("_forward")) name.remove_suffix(8);
   std::string out = camel_case(name);
   for (std::size_t i = 1; i < out.size(); ++i) {
-    if (std::isdigit(static_cast<unsigned char>(out[i - 1])) != 0)
-      out[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[i])));
+    if (detail::is_digit(out[i - 1])) out[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[i])));
   }
   return out + "Backward0";
 }
@@ -91,23 +92,6 @@ std::string field_type(SchemaType type) {
   return type.element().is(TypeKind::Bool) ? "SmallVector<bool, 4>" : "DimVector";
 }
 
-std::string field_type(ExprType type) {
-  if (type.optional) return fmt::format("std::optional<{}>", field_type(type.required()));
-  if (type.depth == 1 && type.base == ExprBase::Int) return "DimVector";
-  if (type.depth == 1 && type.base == ExprBase::Bool) return "SmallVector<bool, 4>";
-  if (type.depth > 0) return fmt::format("std::vector<{}>", field_type(type.item()));
-  switch (type.base) {
-    case ExprBase::Bool: return "bool";
-    case ExprBase::Int: return "std::int64_t";
-    case ExprBase::DType: return "ScalarType";
-    case ExprBase::Layout: return "Layout";
-    case ExprBase::MemoryFormat: return "MemoryFormat";
-    case ExprBase::Device: return "Device";
-    case ExprBase::Scalar: return "Scalar";
-    default: return "double";
-  }
-}
-
 SchemaType schema_type_of(const Op& op, std::string_view name) {
   const FunctionSchema schema = *op.schema;
   if (const auto argument = schema.arguments().find(name)) return schema.arguments()[*argument].type();
@@ -125,7 +109,7 @@ bool is_number(const ExprType& type) {
 GradField field_for(const Op& op, const CheckedExpr& formula, const SavedValue& value) {
   GradField field{value.kind, value.expr, &formula, value.name + "_", {}, false, false, false, false, {}};
   if (value.kind == SavedKind::Metadata) {
-    field.type = field_type(value.type);
+    field.type = kept_type(value.type);
     field.optional = value.type.optional;
     field.number = is_number(value.type);
     return field;
@@ -219,7 +203,7 @@ void add_results(const Op& op, AutogradPlan& plan) {
   if (results.empty() && !op.schema->returns().empty()) results.insert(0);
   for (const std::size_t i : results) {
     std::string name = i == 0 ? "grad" : "grad_" + result_names(*op.schema, i).back();
-    while (op.schema->arguments().find(name)) name += "_";
+    if (op.schema->arguments().find(name)) name = free_name(plan, name + "_");
     const bool list = is_list(op.schema->returns()[i].type());
     plan.results.push_back({i, name, list, zeros.count(i) > 0});
   }
@@ -235,6 +219,11 @@ AutogradPlan autograd_plan(const Op& op) {
   add_fields(op, plan);
   add_results(op, plan);
   return plan;
+}
+
+std::string free_name(const AutogradPlan& plan, std::string name) {
+  while (std::ranges::find(plan.fields, name, &GradField::name) != plan.fields.end()) name += "_";
+  return name;
 }
 
 std::vector<std::size_t> inputs_of(const AutogradPlan& plan, const Derivative& derivative) {

@@ -30,6 +30,8 @@ struct GradField {
   bool vector;                      // a std::vector of values
   bool number;                      // a number or a bool, which has no value of its own before it is set
   std::vector<std::size_t> inputs;  // numbers of the inputs whose gradients need it
+
+  bool is_tensor() const { return kind == SavedKind::Input || kind == SavedKind::Output; }
 };
 
 // A result that can have a gradient.
@@ -51,6 +53,8 @@ struct AutogradPlan {
 
 AutogradPlan autograd_plan(const Op& op);
 
+// A name that no field has, by more underscores at its end; no argument ends in one.
+std::string free_name(const AutogradPlan& plan, std::string name);
 // The numbers of the inputs of a derivative.
 std::vector<std::size_t> inputs_of(const AutogradPlan& plan, const Derivative& derivative);
 // The positions in plan.results of the gradients that a formula names.

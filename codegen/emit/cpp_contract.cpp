@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <set>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -237,9 +236,9 @@ std::string contract_statements(const Op& op, std::size_t indent) {
 }
 
 bool calls_operators(const Op& op) {
-  std::set<std::string> called;
-  for (const Formula& contract : op.contracts) collect_called(ExprRole::Operator, contract.expr, called);
-  return !called.empty();
+  return std::ranges::any_of(op.contracts, [](const Formula& contract) {
+    return has_role(contract.expr, contract.expr.root(), ExprRole::Operator);
+  });
 }
 
 }  // namespace keyway::inline v1

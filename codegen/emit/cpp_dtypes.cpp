@@ -1,9 +1,10 @@
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_metadata.h>
-#include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/operands.h>
 #include <keyway/codegen/expr/signature.h>
+#include <keyway/codegen/expr/vocabulary.h>
 #include <keyway/codegen/model/op_scope.h>
+#include <keyway/codegen/model/variants.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -24,10 +25,9 @@ struct PromotionRule {
   const Expr* within = nullptr;
 };
 std::optional<PromotionRule> promotion_of(const Expr& set) {
-  const auto* name = as<NameExpr>(set);
+  const std::string_view word = promotion_word(set);
+  if (word.empty()) return std::nullopt;
   const auto* call = as<CallExpr>(set);
-  const std::string word = name ? name->name : call ? call->function : std::string();
-  if (word != "promote" && word != "promote_to_float" && word != "compare") return std::nullopt;
   return PromotionRule{word == "compare", word == "promote_to_float", call ? call->arguments[0].value.get() : nullptr};
 }
 

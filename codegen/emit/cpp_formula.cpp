@@ -2,6 +2,7 @@
 #include <keyway/codegen/emit/cpp_formula.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/expr/expr_printer.h>
+#include <keyway/codegen/model/variants.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -28,12 +29,6 @@ constexpr Word kWords[] = {
 
 bool is_none(const Expr& expr) { return as<NoneExpr>(expr) != nullptr; }
 bool is_tensor(const ExprType& type) { return type.is(ExprBase::Tensor); }
-
-// "keyway::", or that of a library's own operator.
-std::string namespace_of(const Signature& called) {
-  const std::string_view ns = called.schema.namespace_name();
-  return fmt::format("{}::", ns.empty() ? "keyway" : ns);
-}
 
 class FormulaExpr final : public CppExpr {
  public:
@@ -83,7 +78,11 @@ class FormulaExpr final : public CppExpr {
   }
 
   Doc branch(const Expr& value, const ExprType& of) override {
-    if (is_none(value) && !is_tensor(of.required())) return "std::nullopt";
+    if (is_tensor(of.required())) return text(value);
+    if (is_none(value)) return "std::nullopt";
+    if (const auto* list = as<ListExpr>(value); list && list->items.empty() && of.base == ExprBase::Tensor)
+      return "variable_list{}";
+    if (of.optional) return type(value).optional ? text(value) : called(kept_type(of), {text(value)});
     const bool ints = of.depth == 1 && of.base == ExprBase::Int;
     return ints && !as<ListExpr>(value) ? called("DimVector", {text(value)}) : text(value);
   }
@@ -181,7 +180,8 @@ class FormulaExpr final : public CppExpr {
       return method(*e.arguments.front().value, e.function, std::move(arguments));
     }
     if (callee)
-      return {called((helper ? "" : namespace_of(*callee)) + e.function, bound(*callee, e.arguments, 0, helper))};
+      return {called(helper ? e.function : fmt::format("{}::{}", namespace_of(callee->schema), e.function),
+                     bound(*callee, e.arguments, 0, helper))};
     const auto* word = std::ranges::find(kWords, e.function, &Word::name);
     const bool renamed = note(expr).role == ExprRole::Predicate && word != std::end(kWords);
     return {called(renamed ? word->cpp : e.function, passed(e.arguments))};
@@ -203,6 +203,25 @@ class FormulaExpr final : public CppExpr {
 };
 
 }  // namespace
+
+std::string kept_type(const ExprType& type) {
+  if (type.optional) return fmt::format("std::optional<{}>", kept_type(type.required()));
+  if (type.depth == 1 && type.base == ExprBase::Int) return "DimVector";
+  if (type.depth == 1 && type.base == ExprBase::Bool) return "SmallVector<bool, 4>";
+  if (type.depth > 0) return fmt::format("std::vector<{}>", kept_type(type.item()));
+  switch (type.base) {
+    case ExprBase::Bool: return "bool";
+    case ExprBase::Int: return "std::int64_t";
+    case ExprBase::Str: return "std::string";
+    case ExprBase::DType: return "ScalarType";
+    case ExprBase::Layout: return "Layout";
+    case ExprBase::MemoryFormat: return "MemoryFormat";
+    case ExprBase::Device: return "Device";
+    case ExprBase::Scalar: return "Scalar";
+    case ExprBase::Tensor: return "Tensor";
+    default: return "double";
+  }
+}
 
 Doc cpp_formula(const CheckedExpr& formula, const Expr& part, const CppNames& names) {
   return FormulaExpr(formula, names).text(part);

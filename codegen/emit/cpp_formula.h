@@ -2,7 +2,7 @@
 //
 // It is compiled inside a Node, in namespace autograd. Operators are called as functions of keyway::, qualified, as the
 // names around the formula are its operator's; helpers are those that schema files declare, and the words of the
-// language (len, each, ...) those of autograd/formulas/formula_words.h.
+// language (len, item, ...) those of autograd/formulas/formula_words.h, but for `each` of autograd/recording.h.
 #pragma once
 
 #include <keyway/codegen/emit/doc.h>
@@ -21,6 +21,9 @@ struct CppName {
 
 // By canonical text: "grad", "self", "self.sizes()".
 using CppNames = std::map<std::string, CppName, std::less<>>;
+
+// What a value of that type is kept as: "std::int64_t", "std::optional<DimVector>".
+std::string kept_type(const ExprType& type);
 
 // The formula or a part of it. Requires: `part` is a node of the formula.
 Doc cpp_formula(const CheckedExpr& formula, const Expr& part, const CppNames& names);

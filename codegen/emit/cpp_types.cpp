@@ -13,8 +13,6 @@
 namespace keyway::inline v1 {
 namespace {
 
-constexpr std::string_view kTensorOptions[] = {"dtype", "layout", "device", "pin_memory"};
-
 // What the constants of expressions are in C++, besides the values that schemas have names for.
 struct Constant {
   std::string_view name;
@@ -103,12 +101,6 @@ std::vector<std::string> parameters(FunctionSchema schema, std::string (*type_of
 
 }  // namespace
 
-std::string cpp_identifier(FunctionSchema schema) {
-  const std::string_view overload = schema.overload_name();
-  if (schema.name() == "std" && overload.empty()) return "std_all";  // a struct of that name would hide the namespace
-  return fmt::format("{}{}{}", schema.name(), overload.empty() ? "" : "_", overload);
-}
-
 std::string_view cpp_constant(std::string_view name) {
   for (const NamedValue& value : kNamedValues) {
     if (value.is_called(name)) return value.cpp;
@@ -149,14 +141,5 @@ std::string public_result_type(FunctionSchema schema) {
 std::vector<std::string> public_parameters(FunctionSchema schema) { return parameters(schema, public_type); }
 
 std::string public_default(Argument argument) { return public_default(*argument.default_value(), argument.type()); }
-
-bool is_tensor_option(std::string_view name) {
-  return std::ranges::find(kTensorOptions, name) != std::end(kTensorOptions);
-}
-
-bool has_tensor_options(FunctionSchema schema) {
-  return std::ranges::all_of(kTensorOptions,
-                             [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
-}
 
 }  // namespace keyway::inline v1

@@ -10,9 +10,6 @@
 
 namespace keyway::inline v1 {
 
-// An overload as an identifier: add.Tensor -> add_Tensor, add_.Tensor -> add__Tensor, mm -> mm.
-std::string cpp_identifier(FunctionSchema schema);
-
 // What a named value of the schema language is: int64 -> ScalarType::Long. Other names stay as they are.
 std::string_view cpp_constant(std::string_view name);
 
@@ -37,11 +34,5 @@ std::string public_result_type(FunctionSchema schema);
 std::vector<std::string> public_parameters(FunctionSchema schema);
 // What a C++ default argument says: "1", "{}", "MemoryFormat::Contiguous". Requires: argument.has_default().
 std::string public_default(Argument argument);
-
-// --- The four arguments that describe a new tensor, which users give as one TensorOptions.
-
-bool is_tensor_option(std::string_view name);  // dtype, layout, device, pin_memory
-// Whether the schema has all four.
-bool has_tensor_options(FunctionSchema schema);
 
 }  // namespace keyway::inline v1

@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/doc.h>
 
 #include <algorithm>
@@ -231,12 +232,11 @@ std::string Doc::lines(std::size_t indent) const { return DocPrinter(indent).tex
 std::string cpp_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') out += '\\';
     if (c == '\n')
       out += "\\n";
-    else if (byte < 0x20 || byte == 0x7F)
-      out += fmt::format("\\{:03o}", byte);
+    else if (is_control(c))
+      out += fmt::format("\\{:03o}", static_cast<unsigned>(c));
     else
       out += c;
   }

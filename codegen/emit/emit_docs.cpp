@@ -49,7 +49,7 @@ std::string op_section(const Op& op) {
   out += contracts("Requires", op.contracts);
   out += contracts("Requires of the data", op.values);
   out += derivatives(op);
-  if (op.autocast != AutocastPolicy::None) out += fmt::format("\nAutocast: {}.\n", autocast_word(op.autocast));
+  if (op.autocast != AutocastPolicy::None) out += fmt::format("\nAutocast: {}.\n", to_string(op.autocast));
   return out + fmt::format("\nExample:\n\n```text\n{}\n```\n", op.example.text.text);
 }
 

@@ -31,7 +31,7 @@ std::string emit_functions(const Family& family) {
 }
 
 std::string emit_umbrella(const std::vector<Family>& families) {
-  const bool of_library = !families.empty() && !families.front().library.empty();
+  const bool of_library = !families.front().library.empty();
   std::vector<std::string> paths = {of_library ? "keyway/ops/all.h" : "keyway/tensor.h"};
   for (const Family& family : families) paths.push_back(own_header(family, "ops/{}.h"));
   return file_banner(families) + "// All operators.\n#pragma once\n\n" + includes(std::move(paths));

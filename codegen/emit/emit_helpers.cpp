@@ -41,7 +41,7 @@ std::string emit_helpers(const Family& family) {
 }
 
 std::string emit_all_helpers(const std::vector<Family>& families) {
-  const bool of_library = !families.empty() && !families.front().library.empty();
+  const bool of_library = !families.front().library.empty();
   std::vector<std::string> paths = {of_library ? "keyway/autograd/helpers.h"
                                                : "keyway/autograd/formulas/formula_words.h"};
   for (const Family& family : families)

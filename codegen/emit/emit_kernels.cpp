@@ -2,11 +2,11 @@
 // spelled alike on all backends, and so are the loops.
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_text.h>
-#include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
 #include <keyway/codegen/emit/operands.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/signature.h>
+#include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/printer.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class Loop {
   std::string body(std::size_t indent) const {
     if (op_.dtypes.preset != "integers_to_int64") return call("T").lines(indent);
     return Doc("if constexpr (std::is_integral_v<T>) {").lines(indent) +
-           Doc("if (out.dtype() == ScalarType::Long) {").lines(indent + 2) +
+           Doc(fmt::format("if ({}.dtype() == ScalarType::Long) {{", result_variables(op_).front())).lines(indent + 2) +
            ("return " + call("T, std::int64_t")).lines(indent + 4) + Doc("}").lines(indent + 2) +
            Doc("}").lines(indent) + call("T").lines(indent);
   }
@@ -154,7 +154,7 @@ std::string served(const Family& family, const Backend& backend) {
   for (const Op& op : family.ops) {
     if (!has_native_kernel(op, backend.key)) continue;
     const std::string id = cpp_identifier(*op.schema);
-    lines += (Doc::list("serve<", {cpp_string(fmt::format("keyway::{}", op.name())), id}, ">") +
+    lines += (Doc::list("serve<", {cpp_string(qualified_name(*op.schema)), id}, ">") +
               Doc::list("(", {"m", cpp_string(fmt::format("{}::{}", backend.name, id))}, ");"))
                  .lines(2);
   }

@@ -12,12 +12,6 @@
 namespace keyway::inline v1 {
 namespace {
 
-constexpr std::string_view kRecipes[] = {"pointwise", "reduction", "view", "composite", "kernels"};
-
-std::string full_name(FunctionSchema schema) {
-  return fmt::format("{}{}", schema.namespace_name().empty() ? "keyway::" : "", schema.full_name());
-}
-
 std::vector<std::string> tensor_arguments(FunctionSchema schema) {
   std::vector<std::string> names;
   for (const Argument argument : schema.arguments())
@@ -46,14 +40,6 @@ std::vector<std::string> broadcasts(const Op& op) {
   return {};
 }
 
-std::vector<std::string> differentiated(const Op& op) {
-  std::vector<std::string> names;
-  for (const Derivative& derivative : op.derivatives)
-    if (as<NoneExpr>(derivative.formula.expr.root()) == nullptr)
-      names.insert(names.end(), derivative.inputs.begin(), derivative.inputs.end());
-  return names;
-}
-
 // A field that is a string of lines.
 std::string lines_text(std::string_view name, const std::vector<std::string>& lines) {
   if (lines.empty()) return {};
@@ -78,11 +64,11 @@ std::string case_text(const Op& op) {
   };
   for (const Overload& overload : expand_variants(op)) {
     constexpr std::string_view kFields[] = {"op", "inplace", "out"};
-    field(kFields[static_cast<int>(overload.kind)], full_name(*overload.schema));
+    field(kFields[static_cast<int>(overload.kind)], qualified_name(*overload.schema));
   }
-  field("recipe", std::string(kRecipes[static_cast<int>(op.recipe.kind)]));
+  field("recipe", std::string(to_string(op.recipe.kind)));
   field("broadcasts", fmt::format("{}", fmt::join(broadcasts(op), " ")));
-  field("derivatives", fmt::format("{}", fmt::join(differentiated(op), " ")));
+  field("derivatives", fmt::format("{}", fmt::join(op.differentiated(), " ")));
   if (!is_below_autograd(op)) out += "     .implicit = true,\n";
   return out + lines_text("domain", domain) + lines_text("samples", samples) + lines_text("failing", failing) +
          "    },\n";

@@ -1,5 +1,4 @@
 #include <keyway/codegen/emit/cpp_text.h>
-#include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
 #include <keyway/codegen/model/variants.h>
 
@@ -37,11 +36,8 @@ std::map<std::string, std::string> overload_names(const std::vector<Family>& fam
   std::map<std::string, std::string> names;
   for (const Family& family : families)
     for (const Op& op : family.ops)
-      for (const Overload& overload : expand_variants(op)) {
-        const FunctionSchema schema = *overload.schema;
-        const std::string_view ns = schema.namespace_name().empty() ? "keyway::" : "";
-        names.emplace(fmt::format("{}{}", ns, schema.full_name()), cpp_identifier(schema));
-      }
+      for (const Overload& overload : expand_variants(op))
+        names.emplace(qualified_name(*overload.schema), cpp_identifier(*overload.schema));
   return names;
 }
 

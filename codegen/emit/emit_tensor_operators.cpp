@@ -5,83 +5,41 @@
 
 #include <fmt/format.h>
 #include <set>
+#include <span>
 #include <string_view>
+#include <utility>
 
 namespace keyway::inline v1 {
 namespace {
 
-// {0} is the operator, {1} the method; a and b its operands. One line each.
-struct OperatorForm {
-  std::string_view needs;  // parameter of the method: a type, or empty for none
-  std::string_view signature;
-  std::string_view body;
-};
-constexpr OperatorForm kUnary = {"", "Tensor operator{0}(const Tensor& a)", "a.{1}()"};
-constexpr OperatorForm kTensors = {"const Tensor&", "Tensor operator{0}(const Tensor& a, const Tensor& b)", "a.{1}(b)"};
-constexpr OperatorForm kRightNumber = {"const Scalar&", "Tensor operator{0}(const Tensor& a, const Scalar& b)",
-                                       "a.{1}(b)"};
-constexpr std::string_view kLeftNumber = "Tensor operator{0}(const Scalar& a, const Tensor& b)";
-constexpr std::string_view kAssignTensor = "Tensor& operator{0}=(Tensor& a, const Tensor& b)";
-constexpr std::string_view kAssignNumber = "Tensor& operator{0}=(Tensor& a, const Scalar& b)";
+// What an operator has on its right.
+constexpr std::string_view kOperands[] = {"const Tensor&", "const Scalar&"};
 
-struct CppOperator {
+constexpr std::pair<std::string_view, std::string_view> kUnary[] = {{"-", "neg"}, {"~", "bitwise_not"}};
+
+struct BinaryOperator {
   std::string_view symbol;
-  std::string_view method;
-  OperatorForm form;
+  std::string_view method;  // of the tensor on the left
+  // Of the tensor on the right of a number, which it takes; or it takes nothing, and `then` of its result the number.
+  std::string_view reversed = {};
+  std::string_view then = {};
+  std::size_t assigned = 0;  // how many of kOperands the assignment takes, by the method with an underscore
 };
-
-constexpr CppOperator kOperators[] = {
-    {"-", "neg", kUnary},
-    {"~", "bitwise_not", kUnary},
-    {"+", "add", kTensors},
-    {"+", "add", kRightNumber},
-    {"+", "add", {"const Scalar&", kLeftNumber, "b.{1}(a)"}},
-    {"+", "add_", {"const Tensor&", kAssignTensor, "a.{1}(b)"}},
-    {"+", "add_", {"const Scalar&", kAssignNumber, "a.{1}(b)"}},
-    {"-", "sub", kTensors},
-    {"-", "sub", kRightNumber},
-    {"-", "neg", {"", kLeftNumber, "b.{1}().add(a)"}},
-    {"-", "sub_", {"const Tensor&", kAssignTensor, "a.{1}(b)"}},
-    {"-", "sub_", {"const Scalar&", kAssignNumber, "a.{1}(b)"}},
-    {"*", "mul", kTensors},
-    {"*", "mul", kRightNumber},
-    {"*", "mul", {"const Scalar&", kLeftNumber, "b.{1}(a)"}},
-    {"*", "mul_", {"const Tensor&", kAssignTensor, "a.{1}(b)"}},
-    {"*", "mul_", {"const Scalar&", kAssignNumber, "a.{1}(b)"}},
-    {"/", "div", kTensors},
-    {"/", "div", kRightNumber},
-    {"/", "reciprocal", {"", kLeftNumber, "b.{1}().mul(a)"}},
-    {"/", "div_", {"const Tensor&", kAssignTensor, "a.{1}(b)"}},
-    {"/", "div_", {"const Scalar&", kAssignNumber, "a.{1}(b)"}},
-    {"%", "remainder", kTensors},
-    {"%", "remainder", kRightNumber},
-    {"&", "bitwise_and", kTensors},
-    {"&", "bitwise_and", kRightNumber},
-    {"&", "bitwise_and_", {"const Tensor&", kAssignTensor, "a.{1}(b)"}},
-    {"|", "bitwise_or", kTensors},
-    {"|", "bitwise_or", kRightNumber},
-    {"|", "bitwise_or_", {"const Tensor&", kAssignTensor, "a.{1}(b)"}},
-    {"^", "bitwise_xor", kTensors},
-    {"^", "bitwise_xor", kRightNumber},
-    {"^", "bitwise_xor_", {"const Tensor&", kAssignTensor, "a.{1}(b)"}},
-    {"==", "eq", kTensors},
-    {"==", "eq", kRightNumber},
-    {"==", "eq", {"const Scalar&", kLeftNumber, "b.{1}(a)"}},
-    {"!=", "ne", kTensors},
-    {"!=", "ne", kRightNumber},
-    {"!=", "ne", {"const Scalar&", kLeftNumber, "b.{1}(a)"}},
-    {"<", "lt", kTensors},
-    {"<", "lt", kRightNumber},
-    {"<", "gt", {"const Scalar&", kLeftNumber, "b.{1}(a)"}},
-    {"<=", "le", kTensors},
-    {"<=", "le", kRightNumber},
-    {"<=", "ge", {"const Scalar&", kLeftNumber, "b.{1}(a)"}},
-    {">", "gt", kTensors},
-    {">", "gt", kRightNumber},
-    {">", "lt", {"const Scalar&", kLeftNumber, "b.{1}(a)"}},
-    {">=", "ge", kTensors},
-    {">=", "ge", kRightNumber},
-    {">=", "le", {"const Scalar&", kLeftNumber, "b.{1}(a)"}},
+constexpr BinaryOperator kBinary[] = {
+    {"+", "add", "add", "", 2},
+    {"-", "sub", "neg", "add", 2},
+    {"*", "mul", "mul", "", 2},
+    {"/", "div", "reciprocal", "mul", 2},
+    {"%", "remainder"},
+    {"&", "bitwise_and", "", "", 1},
+    {"|", "bitwise_or", "", "", 1},
+    {"^", "bitwise_xor", "", "", 1},
+    {"==", "eq", "eq"},
+    {"!=", "ne", "ne"},
+    {"<", "lt", "gt"},
+    {"<=", "le", "ge"},
+    {">", "gt", "lt"},
+    {">=", "ge", "le"},
 };
 
 // "add(const Tensor&": a method, and what its call in an operator passes.
@@ -109,10 +67,26 @@ std::set<std::string> callable_methods(const std::vector<Family>& families) {
 std::string emit_tensor_operators(const std::vector<Family>& families) {
   const std::set<std::string> callable = callable_methods(families);
   std::string operators;
-  for (const CppOperator& op : kOperators) {
-    if (!callable.contains(key_of(op.method, op.form.needs))) continue;
-    operators += "inline " + fmt::format(fmt::runtime(op.form.signature), op.symbol) + " { return " +
-                 fmt::format(fmt::runtime(op.form.body), "", op.method) + "; }\n";
+  // A line, if there is the method that its body gives an operand of that type, or nothing.
+  const auto define = [&](std::string_view method, std::string_view operand, std::string_view head,
+                          std::string_view body) {
+    if (callable.contains(key_of(method, operand)))
+      operators += fmt::format("inline {} {{ return {}; }}\n", head, body);
+  };
+  for (const auto& [symbol, method] : kUnary)
+    define(method, "", fmt::format("Tensor operator{}(const Tensor& a)", symbol), fmt::format("a.{}()", method));
+  for (const BinaryOperator& op : kBinary) {
+    for (const std::string_view operand : kOperands)
+      define(op.method, operand, fmt::format("Tensor operator{}(const Tensor& a, {} b)", op.symbol, operand),
+             fmt::format("a.{}(b)", op.method));
+    const bool takes_number = op.then.empty();
+    define(op.reversed, takes_number ? kOperands[1] : "",
+           fmt::format("Tensor operator{}(const Scalar& a, const Tensor& b)", op.symbol),
+           fmt::format(fmt::runtime(takes_number ? "b.{}(a)" : "b.{}().{}(a)"), op.reversed, op.then));
+    for (const std::string_view operand : std::span(kOperands).first(op.assigned))
+      define(fmt::format("{}_", op.method), operand,
+             fmt::format("Tensor& operator{}=(Tensor& a, {} b)", op.symbol, operand),
+             fmt::format("a.{}_(b)", op.method));
   }
   if (operators.empty()) return {};
   return file_banner(families) +

@@ -3,7 +3,6 @@
 #include <keyway/codegen/emit/cpp_contract.h>
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_text.h>
-#include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/emit/wrapper_text.h>
@@ -78,7 +77,6 @@ std::uint64_t derived_arguments(const Op& op) {
 std::string info_text(const Family& family, const Op& op, const Overload& overload) {
   const FunctionSchema schema = *overload.schema;
   const std::string id = cpp_identifier(schema);
-  const std::string_view ns = schema.namespace_name();
   std::string out = fmt::format("constexpr OpInfo {}_info{{\n", id);
   const auto set = [&](std::string_view name, Doc value) {
     out += (Doc::assignment(fmt::format(".{}", name), std::move(value)) + ",").lines(4);
@@ -86,7 +84,7 @@ std::string info_text(const Family& family, const Op& op, const Overload& overlo
   const auto field = [&](std::string_view name, std::string_view text) {
     if (!text.empty()) set(name, Doc::literal(text));
   };
-  field("name", fmt::format("{}::{}", ns.empty() ? "keyway" : ns, schema.name()));
+  field("name", fmt::format("{}::{}", namespace_of(schema), schema.name()));
   field("overload", schema.overload_name());
   field("schema", to_string(schema));
   field("file", family.file);

@@ -1,7 +1,7 @@
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/operands.h>
-#include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/signature.h>
+#include <keyway/codegen/model/variants.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -17,13 +17,6 @@ std::vector<TensorArgument> tensor_arguments(const Op& op) {
         {std::string(argument.name()), type.depth > 0, type.optional || type.optional_items, argument.is_write()});
   }
   return out;
-}
-
-std::size_t planned_results(const Op& op) {
-  if (wrapper_kind(op) != WrapperKind::Computed) return 0;
-  std::size_t count = 0;
-  for (const Argument result : op.schema->returns()) count += result.is_alias() ? 0 : 1;
-  return count;
 }
 
 bool has_dtype_argument(const Op& op) {

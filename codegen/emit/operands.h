@@ -3,8 +3,8 @@
 
 #include <keyway/codegen/model/dim_arguments.h>
 #include <keyway/codegen/model/model.h>
+#include <keyway/codegen/model/wrapper_kind.h>
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +18,6 @@ struct TensorArgument {
   bool written = false;
 };
 std::vector<TensorArgument> tensor_arguments(const Op& op);
-
-// How many tensors guard and rule plan: the results that alias no argument. None where the kernel returns
-// them.
-std::size_t planned_results(const Op& op);
 
 // Whether an argument says what a result is to be, and so has done its part before the kernel: dtype, and
 // where all four are there layout, device, pin_memory and memory_format.

@@ -205,6 +205,17 @@ std::string public_body(const PublicFunction& function) {
   return returned(call);
 }
 
+std::vector<std::string> contract_lines(const Op& op, std::string_view stop) {
+  std::vector<std::string> lines;
+  for (const auto* contracts : {&op.contracts, &op.values})
+    for (const Formula& contract : *contracts) {
+      const auto* let = as<LetExpr>(contract.expr.root());
+      lines.push_back(let ? fmt::format("Where {} = {}{}", let->name, to_text(*let->value), stop)
+                          : fmt::format("Requires: {}", to_text(contract.expr.root())));
+    }
+  return lines;
+}
+
 std::string public_comment(const PublicFunction& function, std::string_view indent, bool brief) {
   const Op& op = *function.op;
   if (function.kind == OverloadKind::Inplace) return comment("In place.", indent);
@@ -216,13 +227,7 @@ std::string public_comment(const PublicFunction& function, std::string_view inde
   if (function.base != op.schema->name()) return comment(fmt::format("The same as {}.", op.schema->name()), indent);
   std::string out = comment(op.doc, indent);
   if (brief) return out;
-  for (const auto* contracts : {&op.contracts, &op.values})
-    for (const Formula& contract : *contracts) {
-      const auto* let = as<LetExpr>(contract.expr.root());
-      out += comment(let ? fmt::format("Where {} = {}.", let->name, to_text(*let->value))
-                         : fmt::format("Requires: {}", to_text(contract.expr.root())),
-                     indent);
-    }
+  for (const std::string& line : contract_lines(op, ".")) out += comment(line, indent);
   return out + comment(fmt::format("Example: {}", op.example.text.text), indent);
 }
 

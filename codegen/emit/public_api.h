@@ -43,6 +43,8 @@ std::vector<std::string> defined(const std::vector<PublicParameter>& parameters)
 
 // The lines between the braces of its definition.
 std::string public_body(const PublicFunction& function);
+// What its contracts say, a line each: "Requires: dim > 0", and "Where n = self.dim()", which `stop` ends.
+std::vector<std::string> contract_lines(const Op& op, std::string_view stop);
 // The comment above it. `brief`: the sentence alone.
 std::string public_comment(const PublicFunction& function, std::string_view indent, bool brief);
 

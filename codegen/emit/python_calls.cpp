@@ -15,9 +15,7 @@ namespace {
 
 // Makes a tensor from options, so that it may be told to require a gradient.
 bool is_factory(FunctionSchema schema) {
-  const ArgumentList arguments = schema.arguments();
-  return arguments.find("dtype") && arguments.find("layout") && arguments.find("device") &&
-         arguments.find("pin_memory") && !arguments.find("non_blocking");
+  return has_tensor_options(schema) && !schema.arguments().find("non_blocking");
 }
 
 bool is_int_list(SchemaType type) {

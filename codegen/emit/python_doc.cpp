@@ -1,25 +1,24 @@
+#include <keyway/codegen/emit/public_api.h>
 #include <keyway/codegen/emit/python_doc.h>
 #include <keyway/codegen/emit/python_example.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/expr_printer.h>
+#include <keyway/core/schema/lexer.h>
 
 #include <algorithm>
-#include <cctype>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace keyway::inline v1 {
 namespace {
 
-bool is_word_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 // A function's tensor `self` is called `input`; a list or a number keeps its name.
 std::string in_words_of(const PythonCall& call, std::string text) {
   const auto input = std::ranges::find(call.parameters, "input", &PythonParameter::name);
   if (input == call.parameters.end()) return text;
   for (std::size_t at = text.find("self"); at != std::string::npos; at = text.find("self", at + 1)) {
-    const bool begins = at == 0 || !is_word_part(text[at - 1]);
-    const bool ends = at + 4 == text.size() || !is_word_part(text[at + 4]);
+    const bool begins = at == 0 || !detail::is_name(text[at - 1]);
+    const bool ends = at + 4 == text.size() || !detail::is_name(text[at + 4]);
     if (begins && ends) text.replace(at, 4, "input");
   }
   return text;
@@ -42,17 +41,6 @@ std::vector<std::string> dtype_lines(const DTypes& dtypes) {
   return lines;
 }
 
-std::vector<std::string> contract_lines(const Op& op) {
-  std::vector<std::string> lines;
-  for (const auto* contracts : {&op.contracts, &op.values})
-    for (const Formula& contract : *contracts) {
-      const auto* let = as<LetExpr>(contract.expr.root());
-      lines.push_back(let ? fmt::format("Where {} = {}", let->name, to_text(*let->value))
-                          : fmt::format("Requires: {}", to_text(contract.expr.root())));
-    }
-  return lines;
-}
-
 std::vector<std::string> shape_lines(const Op& op) {
   const auto tensors = std::ranges::count_if(
       op.schema->arguments(), [](const Argument& argument) { return argument.type().is(TypeKind::Tensor); });
@@ -62,11 +50,8 @@ std::vector<std::string> shape_lines(const Op& op) {
 }
 
 std::vector<std::string> gradient_lines(const Op& op) {
-  std::vector<std::string> names;
-  for (const Derivative& derivative : op.derivatives)
-    if (as<NoneExpr>(derivative.formula.expr.root()) == nullptr)
-      for (const std::string& input : derivative.inputs) names.push_back(fmt::format("`{}`", input));
-  if (!names.empty()) return {fmt::format("Differentiable in {}.", fmt::join(names, ", "))};
+  const std::vector<std::string> names = op.differentiated();
+  if (!names.empty()) return {fmt::format("Differentiable in `{}`.", fmt::join(names, "`, `"))};
   if (!is_below_autograd(op)) return {"Differentiable as the operators that it calls are."};
   return {"Not differentiable."};
 }
@@ -89,7 +74,7 @@ std::string section(const PythonName& name, const std::vector<const PythonCall*>
   std::vector<std::string> lines{(call.kind == OverloadKind::Inplace ? "In place: " : "") + call.op->doc, ""};
   for (const auto& more : {shape_lines(*call.op),
                            dtype_lines(call.op->dtypes),
-                           contract_lines(*call.op),
+                           contract_lines(*call.op, ""),
                            gradient_lines(*call.op),
                            autocast_lines(*call.op),
                            {std::string()}})

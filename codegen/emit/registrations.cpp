@@ -1,4 +1,3 @@
-#include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/signature.h>
 
@@ -15,17 +14,6 @@ bool takes_tensors(const Op& op) {
   });
 }
 
-bool is_differentiable(const Op& op) {
-  return std::ranges::any_of(op.derivatives, [](const Derivative& derivative) {
-    return as<NoneExpr>(derivative.formula.expr.root()) == nullptr;
-  });
-}
-
-bool has_fresh_results(const Op& op) {
-  const ArgumentList returns = op.schema->returns();
-  return std::ranges::any_of(returns.begin(), returns.end(), [](const Argument& result) { return !result.is_alias(); });
-}
-
 // The template of assembly/wrappers.h that serves an overload.
 std::string_view wrapper_of(WrapperKind kind, OverloadKind overload) {
   constexpr std::string_view kWrappers[][3] = {
@@ -40,11 +28,6 @@ std::string_view wrapper_of(WrapperKind kind, OverloadKind overload) {
 
 }  // namespace
 
-std::string_view autocast_word(AutocastPolicy policy) {
-  constexpr std::string_view kWords[] = {"", "lower", "float32", "promote"};
-  return kWords[static_cast<int>(policy)];
-}
-
 bool has_native_kernel(const Op& op, std::string_view backend) {
   if (!takes_backend_kernel(op)) return false;
   const RecipeKind kind = op.recipe.kind;
@@ -52,21 +35,12 @@ bool has_native_kernel(const Op& op, std::string_view backend) {
          std::ranges::find(op.recipe.kernels, backend) != op.recipe.kernels.end();
 }
 
-bool has_tag(const Op& op, std::string_view tag) { return std::ranges::find(op.tags, tag) != op.tags.end(); }
-
-WrapperKind wrapper_kind(const Op& op) {
-  if (op.recipe.kind == RecipeKind::View) return WrapperKind::View;
-  if (op.recipe.kind == RecipeKind::Composite) return WrapperKind::Composite;
-  if (has_tag(op, "allocates") || has_tag(op, "scalar_result")) return WrapperKind::Returning;
-  return has_fresh_results(op) ? WrapperKind::Computed : WrapperKind::Mutating;
-}
-
 bool is_below_autograd(const Op& op) {
   return op.recipe.kind != RecipeKind::Composite || op.differentiability_stated || !takes_tensors(op);
 }
 
 bool has_autograd_kernel(const Op& op, const Overload& overload) {
-  return is_below_autograd(op) && (is_differentiable(op) || overload.schema->is_mutable());
+  return is_below_autograd(op) && (!op.differentiated().empty() || overload.schema->is_mutable());
 }
 
 bool has_autocast_kernel(const Op& op, const Overload& overload) {
@@ -120,7 +94,7 @@ std::vector<Registration> registrations_of(const Op& op, const Overload& overloa
   if (has_adinplace_kernel(op, overload))
     list.push_back({"ADInplaceOrView", "autograd::adinplace_" + id, {}, "autograd::adinplace_" + id});
   if (has_autocast_kernel(op, overload)) {
-    const std::string kernel = fmt::format("autocast::{}", autocast_word(op.autocast));
+    const std::string kernel = fmt::format("autocast::{}", to_string(op.autocast));
     list.push_back({"Autocast", "nullptr", {}, kernel, kernel});
   }
   return list;

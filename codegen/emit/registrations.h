@@ -5,25 +5,13 @@
 #include <keyway/codegen/emit/doc.h>
 #include <keyway/codegen/model/model.h>
 #include <keyway/codegen/model/variants.h>
+#include <keyway/codegen/model/wrapper_kind.h>
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace keyway::inline v1 {
-
-// How an entry is wrapped: its family of templates in assembly/wrappers.h.
-enum class WrapperKind : std::uint8_t {
-  Computed,   // guard, rule, outputs, kernel
-  Mutating,   // the kernel writes to arguments, and there are no other results
-  Returning,  // the kernel returns its results: tags `allocates`, `scalar_result`
-  View,       // a geometry of ops/rules
-  Composite,  // a function of ops/composite
-};
-WrapperKind wrapper_kind(const Op& op);
-
-bool has_tag(const Op& op, std::string_view tag);
 
 // Whether the operator has kernels of its own below autograd. Not so a composite without `derivatives`: its
 // gradients are those of the operators that it calls.
@@ -44,9 +32,6 @@ bool has_autocast_kernel(const Op& op, const Overload& overload);
 
 // What wraps a kernel of the overload, as C++: "Functional<wrappers::mm, ops::mm_sig>".
 Doc wrapper_type(const Op& op, const Overload& overload);
-
-// "lower", as entries write it; empty for None.
-std::string_view autocast_word(AutocastPolicy policy);
 
 // Whether a backend, named as entries do ("CPU"), has a function in out style of its own for the operator.
 bool has_native_kernel(const Op& op, std::string_view backend);

@@ -190,7 +190,7 @@ class Struct {
       if (dim.name != name) continue;
       MetadataExpr cpp(dim.contract->expr, schema_);
       const Doc rank = cpp.text(*dim.rank);
-      if (cpp.uses_text() || uses_lets(dim.contract->expr, *dim.rank)) return name;
+      if (cpp.uses_text() || has_role(dim.contract->expr, *dim.rank, ExprRole::Let)) return name;
       return Doc::list(dim.list       ? "WrappedDims("
                        : dim.optional ? "wrap_optional_dim("
                                       : "wrap_dim(",
@@ -202,11 +202,6 @@ class Struct {
   // The same in a call whose results are there: of tensors that are to be joined none by itself has the rank.
   Doc wrapped_in_run(const std::string& name) const {
     return name == joined_dim(op_) ? fmt::format("wrap_dim({}, out_[0]->dim())", name) : wrapped(name);
-  }
-
-  static bool uses_lets(const CheckedExpr& expr, const Expr& node) {
-    if (expr.note(node).role == ExprRole::Let) return true;
-    return std::ranges::any_of(children(node), [&](const ExprPtr& child) { return uses_lets(expr, *child); });
   }
 
   std::string run() const {

@@ -18,6 +18,7 @@
 // Trees are immutable and shared. No tree is deeper than kMaxExprDepth, so that walking one may recurse.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -132,6 +133,19 @@ ExprPtr make_expr(Expr::Node node, std::size_t offset);
 
 // The direct operands of a node, in the order of the text.
 std::vector<ExprPtr> children(const Expr& expr);
+
+// Calls f with every node of the tree.
+template <typename Function>
+void each_node(const Expr& expr, const Function& f) {
+  f(expr);
+  for (const ExprPtr& child : children(expr)) each_node(*child, f);
+}
+// Whether `holds` of any node of the tree.
+template <typename Predicate>
+bool any_node(const Expr& expr, const Predicate& holds) {
+  if (holds(expr)) return true;
+  return std::ranges::any_of(children(expr), [&](const ExprPtr& child) { return any_node(*child, holds); });
+}
 
 // The node as a T, or null.
 template <typename T>

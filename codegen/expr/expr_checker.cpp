@@ -13,26 +13,8 @@
 namespace keyway::inline v1 {
 namespace {
 
-ExprRole role_of(SymbolKind kind) {
-  switch (kind) {
-    case SymbolKind::Argument: return ExprRole::Argument;
-    case SymbolKind::Result: return ExprRole::Result;
-    case SymbolKind::Gradient: return ExprRole::Gradient;
-    case SymbolKind::Needs: return ExprRole::Needs;
-    case SymbolKind::Let: return ExprRole::Let;
-    case SymbolKind::Constant: return ExprRole::Constant;
-  }
-  return ExprRole::Plain;
-}
-
 void append(std::vector<std::string>& out, std::vector<std::string> more) {
   out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
-std::vector<std::string> names_of(const std::vector<Symbol>& symbols) {
-  std::vector<std::string> names;
-  for (const Symbol& symbol : symbols) names.push_back(symbol.name);
-  return names;
 }
 
 std::string types_of(const std::vector<ArgumentType>& arguments) {
@@ -51,6 +33,7 @@ class Checker {
  public:
   Checker(ExprContext context, const Scope& scope, const FunctionTable& functions, std::vector<std::string> not_none)
       : context_(context),
+        lifting_(context == ExprContext::Derivative ? Lifting::None : Lifting::Elementwise),
         scope_(scope),
         functions_(functions),
         constants_(constants(context)),
@@ -84,17 +67,14 @@ class Checker {
 
   ExprNote visit(const NameExpr& e, const Expr& expr) {
     const Symbol* symbol = scope_.find(e.name);
-    if (!symbol) {
-      const auto constant = std::ranges::find(constants_, e.name, &Symbol::name);
-      if (constant != constants_.end()) symbol = &*constant;
-    }
+    if (!symbol) symbol = constants_.find(e.name);
     if (!symbol) {
       auto names = scope_.names();
-      append(names, names_of(constants_));
+      append(names, constants_.names());
       throw ExprError(expr.offset, fmt::format("no name {} here{}", in_quotes(e.name), did_you_mean(e.name, names)));
     }
     const bool present = std::ranges::find(not_none_, e.name) != not_none_.end();
-    return {present ? symbol->type.required() : symbol->type, role_of(symbol->kind), {}, false, {}};
+    return {present ? symbol->type.required() : symbol->type, symbol->role, {}, false, {}};
   }
 
   ExprNote visit(const ListExpr& e, const Expr&) {
@@ -162,8 +142,22 @@ class Checker {
     if (condition.optional) throw ExprError(e.condition->offset, "the condition may be None here; test it first");
     const ExprType yes = check_knowing(*e.yes, not_none_if(*e.condition, true));
     const ExprType no = check_knowing(*e.no, not_none_if(*e.condition, false));
-    if (const auto type = common_type(yes, no)) return plain(*type);
-    throw ExprError(expr.offset, fmt::format("the choice is between {} and {}", to_string(yes), to_string(no)));
+    const auto type = common_type(yes, no);
+    if (!type || type->is(ExprBase::None))
+      throw ExprError(expr.offset, fmt::format("the choice is between {} and {}", to_string(yes), to_string(no)));
+    for (const ExprPtr& branch : {e.yes, e.no}) require_choosable(*branch, *type);
+    return plain(*type);
+  }
+
+  // None and [] have no type of their own, which generated code has to give them.
+  void require_choosable(const Expr& branch, const ExprType& type) const {
+    const bool formula = context_ == ExprContext::Derivative;
+    if (as<NoneExpr>(branch) && !formula) throw ExprError(branch.offset, "None can be chosen in formulas only");
+    const auto* list = as<ListExpr>(branch);
+    const bool has_type = type.base == ExprBase::Int || (formula && type.base == ExprBase::Tensor);
+    if (list && list->items.empty() && !has_type)
+      throw ExprError(branch.offset, fmt::format("an empty list is chosen as int[]{}, but the other is {}",
+                                                 formula ? " or Tensor[]" : "", to_string(type)));
   }
 
   ExprNote visit(const IndexExpr& e, const Expr& expr) {
@@ -215,8 +209,9 @@ class Checker {
   ExprNote visit(const CallExpr& e, const Expr& expr) {
     const auto types = check(e.arguments);
     const auto built_in = predicates_named(e.function, context_);
-    const auto operators = functions_.operators_named(e.function);
-    if (const auto choice = choose(built_in, types, Lifting::Elementwise)) {
+    const auto operators =
+        context_ == ExprContext::DType ? std::span<const Signature>() : functions_.operators_named(e.function);
+    if (const auto choice = choose(built_in, types, lifting_)) {
       refuse_keywords(e.arguments, "a predicate");
       return lifted(*choice, ExprRole::Predicate, e.function);
     }
@@ -226,12 +221,18 @@ class Checker {
     }
     const auto helpers =
         context_ == ExprContext::Derivative ? functions_.helpers_named(e.function) : std::span<const Signature>();
-    if (const auto choice = choose(helpers, types, Lifting::None)) return called(*choice->signature, ExprRole::Helper);
+    if (const auto choice = choose(helpers, types, Lifting::None)) {
+      if (scope_.find(e.function))
+        throw ExprError(expr.offset, fmt::format("{} is a helper, but also an argument or a result of the operator, "
+                                                 "which hides it in C++",
+                                                 in_quotes(e.function)));
+      return called(*choice->signature, ExprRole::Helper);
+    }
     std::vector<Signature> overloads = built_in;
     overloads.insert(overloads.end(), operators.begin(), operators.end());
     overloads.insert(overloads.end(), helpers.begin(), helpers.end());
     if (overloads.empty()) unknown_function(e.function, expr.offset);
-    refuse(e, overloads, built_in.empty() ? Lifting::None : Lifting::Elementwise, types, expr.offset);
+    refuse(e, overloads, built_in.empty() ? Lifting::None : lifting_, types, expr.offset);
   }
 
   ExprNote visit(const MethodExpr& e, const Expr& expr) {
@@ -244,7 +245,7 @@ class Checker {
     item.optional_items = false;
     types.insert(types.begin(), ArgumentType{{}, item});
     const auto methods = methods_named(e.method);
-    if (const auto choice = choose(methods, types, Lifting::Elementwise)) {
+    if (const auto choice = choose(methods, types, lifting_)) {
       refuse_keywords(e.arguments, "a method");
       if (context_ == ExprContext::Contract) refuse_unplanned(e);
       ExprNote note = lifted(*choice, ExprRole::Method, e.method);
@@ -306,7 +307,7 @@ class Checker {
     std::optional<Choice> best;
     int fewest = 0;
     for (const Signature& signature : overloads) {
-      const auto binding = bind(signature, types, context_, lifting);
+      const auto binding = bind_call(signature, types, context_, lifting);
       const auto* bound = std::get_if<Bound>(&binding);
       if (bound == nullptr || (best && bound->numbers_as_tensors >= fewest)) continue;
       best = Choice{&signature, bound->lift};
@@ -321,7 +322,7 @@ class Checker {
     if (overloads.size() > 1)
       throw ExprError(offset,
                       fmt::format("no overload of {} takes ({})", in_quotes(call.function), shown(types_of(types))));
-    const auto mismatch = std::get<Mismatch>(bind(overloads.front(), types, context_, lifting));
+    const auto mismatch = std::get<Mismatch>(bind_call(overloads.front(), types, context_, lifting));
     if (mismatch.argument >= 0) offset = call.arguments[static_cast<std::size_t>(mismatch.argument)].value->offset;
     throw ExprError(offset, fmt::format("{}: {}", shown(call.function), mismatch.reason));
   }
@@ -342,17 +343,22 @@ class Checker {
 
   [[noreturn]] void unknown_function(const std::string& name, std::size_t offset) const {
     const bool formula = context_ == ExprContext::Derivative;
+    if (formula && !predicates_named(name, ExprContext::Contract).empty())
+      throw ExprError(offset, fmt::format("{} is a predicate of contracts, which formulas have not", in_quotes(name)));
     auto names = predicate_names();
-    append(names, functions_.operator_names());
+    if (context_ != ExprContext::DType) append(names, functions_.operator_names());
     if (formula) append(names, functions_.helper_names());
-    throw ExprError(offset, fmt::format("no operator{} {}{}", formula ? ", predicate or helper" : " or predicate",
-                                        in_quotes(name), did_you_mean(name, names)));
+    const std::string_view what = formula                          ? "operator, predicate or helper"
+                                  : context_ == ExprContext::DType ? "predicate"
+                                                                   : "operator or predicate";
+    throw ExprError(offset, fmt::format("no {} {}{}", what, in_quotes(name), did_you_mean(name, names)));
   }
 
   ExprContext context_;
+  Lifting lifting_;  // of predicates and methods
   const Scope& scope_;
   const FunctionTable& functions_;
-  std::vector<Symbol> constants_;
+  Scope constants_;
   std::vector<std::string> not_none_;
   std::unordered_map<const Expr*, ExprNote> notes_;
 };
@@ -368,10 +374,17 @@ const NameExpr* compared_with_none(const Expr& expr, CompareOp op) {
   return nullptr;
 }
 
-void collect_called(ExprRole role, const CheckedExpr& expr, const Expr& node, std::set<std::string>& targets) {
-  const ExprNote& note = expr.note(node);
-  if (note.role == role) targets.insert(note.target);
-  for (const ExprPtr& child : children(node)) collect_called(role, expr, *child, targets);
+// Of an operator's result a contract has but the plan, which answers methods. `asked`: whether one is called on the
+// node.
+void refuse_results(const CheckedExpr& expr, const Expr& node, bool asked) {
+  if (expr.note(node).role == ExprRole::Operator && !asked)
+    throw ExprError(
+        node.offset,
+        "a contract asks an operator's result for dim, dtype, size or sizes, and does nothing else with it");
+  const auto* method = as<MethodExpr>(node);
+  const auto* index = as<IndexExpr>(node);
+  for (const ExprPtr& child : children(node))
+    refuse_results(expr, *child, (method && child == method->object) || (asked && index && child == index->object));
 }
 
 }  // namespace
@@ -380,17 +393,20 @@ CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& sc
                        const std::vector<std::string>& not_none) {
   Checker checker(context, scope, functions, not_none);
   checker.check(*expr);
-  return CheckedExpr(expr, checker.take());
+  CheckedExpr checked(expr, checker.take());
+  if (context == ExprContext::Contract) refuse_results(checked, *expr, false);
+  return checked;
+}
+
+bool has_role(const CheckedExpr& expr, const Expr& part, ExprRole role) {
+  return any_node(part, [&](const Expr& node) { return expr.note(node).role == role; });
 }
 
 bool is_constant(const CheckedExpr& expr, const Expr& part) {
-  const ExprRole role = expr.note(part).role;
-  if (role != ExprRole::Plain && role != ExprRole::Constant) return false;
-  return std::ranges::all_of(children(part), [&](const ExprPtr& child) { return is_constant(expr, *child); });
-}
-
-void collect_called(ExprRole role, const CheckedExpr& expr, std::set<std::string>& targets) {
-  collect_called(role, expr, expr.root(), targets);
+  return !any_node(part, [&](const Expr& node) {
+    const ExprRole role = expr.note(node).role;
+    return role != ExprRole::Plain && role != ExprRole::Constant;
+  });
 }
 
 std::vector<std::string> not_none_if(const Expr& expr, bool outcome) {

@@ -4,7 +4,7 @@
 // two lists compare them whole. A method of a Tensor[] or of an optional maps over it. What may be None
 // computes nothing until it has been tested: `dim == None || are_dims(dim, self.dim())`, `dtype != None ?
 // dtype : ...`; contracts may rely on tests in those before them. `/` of two ints drops the remainder, as in
-// C++; formulas may not do that.
+// C++; formulas may not do that, nor apply predicates to lists element by element.
 #pragma once
 
 #include <keyway/codegen/expr/expr.h>
@@ -14,27 +14,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace keyway::inline v1 {
-
-// What a name or call turned out to be.
-enum class ExprRole : std::uint8_t {
-  Plain,  // literals and operators
-  Argument,
-  Result,
-  Gradient,
-  Needs,
-  Let,
-  Constant,
-  Predicate,  // a function of the vocabulary
-  Method,     // a method over metadata
-  Operator,   // a call f(x) or x.f() of an operator
-  Helper,     // a C++ function of autograd/
-};
 
 struct ExprNote {
   ExprType type;
@@ -65,11 +49,11 @@ class CheckedExpr {
 CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& scope, const FunctionTable& functions,
                        const std::vector<std::string>& not_none = {});
 
+// Whether any node of a part of an expression has the role.
+bool has_role(const CheckedExpr& expr, const Expr& part, ExprRole role);
+
 // Whether a part of an expression is made of literals and constants alone.
 bool is_constant(const CheckedExpr& expr, const Expr& part);
-
-// Adds the targets of all calls of one role, Operator or Helper, in an expression.
-void collect_called(ExprRole role, const CheckedExpr& expr, std::set<std::string>& targets);
 
 // The names that are known not to be None once `expr` is `outcome`.
 std::vector<std::string> not_none_if(const Expr& expr, bool outcome);

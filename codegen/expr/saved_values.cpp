@@ -2,6 +2,7 @@
 // knows then whose metadata can be read off a kept tensor.
 #include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/expr/saved_values.h>
+#include <keyway/core/schema/lexer.h>
 
 #include <algorithm>
 #include <set>
@@ -17,8 +18,7 @@ using NameSet = std::set<std::string, std::less<>>;
 std::string identifier_of(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    if (plain)
+    if (detail::is_name(c))
       out += c;
     else if (c == '-')
       out += "_m";
@@ -49,15 +49,14 @@ class Analysis {
 
   // The names of forward tensors in a subtree.
   void add_tensors(const Expr& expr, NameSet& names) const {
-    if (is_tensor_name(expr)) names.insert(as<NameExpr>(expr)->name);
-    for (const ExprPtr& child : children(expr)) add_tensors(*child, names);
+    each_node(expr, [&](const Expr& node) {
+      if (is_tensor_name(node)) names.insert(as<NameExpr>(node)->name);
+    });
   }
 
   // Whether the forward call can evaluate it: it names nothing that backward brings.
   bool known_forward(const Expr& expr) const {
-    const ExprRole role = formula_.note(expr).role;
-    if (role == ExprRole::Gradient || role == ExprRole::Needs) return false;
-    return std::ranges::all_of(children(expr), [&](const ExprPtr& child) { return known_forward(*child); });
+    return !has_role(formula_, expr, ExprRole::Gradient) && !has_role(formula_, expr, ExprRole::Needs);
   }
 
   // Whether it asks tensors for metadata: self.sizes(), len(tensors), weight == None.

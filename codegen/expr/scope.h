@@ -18,12 +18,25 @@ enum class ExprContext : std::uint8_t {
   DType,       // `dtypes`: the name of a tensor stands for its dtype
 };
 
-enum class SymbolKind : std::uint8_t { Argument, Result, Gradient, Needs, Let, Constant };
+// What a name or call turned out to be.
+enum class ExprRole : std::uint8_t {
+  Plain,  // literals and operators
+  Argument,
+  Result,
+  Gradient,
+  Needs,
+  Let,
+  Constant,
+  Predicate,  // a function of the vocabulary
+  Method,     // a method over metadata
+  Operator,   // a call f(x) or x.f() of an operator
+  Helper,     // a C++ function of autograd/
+};
 
 struct Symbol {
   std::string name;
   ExprType type;
-  SymbolKind kind;
+  ExprRole role;
 };
 
 class Scope {
@@ -32,6 +45,7 @@ class Scope {
   // The last one of that name, or null.
   const Symbol* find(std::string_view name) const;
   std::vector<std::string> names() const;
+  const std::vector<Symbol>& symbols() const { return symbols_; }
 
  private:
   std::vector<Symbol> symbols_;

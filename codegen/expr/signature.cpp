@@ -105,14 +105,13 @@ std::variant<std::size_t, Mismatch> parameter_of(const Signature& signature, con
   }
   const auto found = std::ranges::find(parameters, argument.keyword, &Parameter::name);
   if (found != parameters.end()) return static_cast<std::size_t>(found - parameters.begin());
-  std::vector<std::string> names;
-  for (const Parameter& parameter : parameters) names.push_back(parameter.name);
-  return Mismatch{
-      fmt::format("has no argument {}{}", in_quotes(argument.keyword), did_you_mean(argument.keyword, names)), index};
+  return Mismatch{fmt::format("has no argument {}{}", in_quotes(argument.keyword),
+                              did_you_mean(argument.keyword, parameters, &Parameter::name)),
+                  index};
 }
 
-std::variant<Bound, Mismatch> bind(const Signature& signature, const std::vector<ArgumentType>& arguments,
-                                   ExprContext context, Lifting lifting) {
+std::variant<Bound, Mismatch> bind_call(const Signature& signature, const std::vector<ArgumentType>& arguments,
+                                        ExprContext context, Lifting lifting) {
   Bound bound;
   std::vector<bool> given(signature.parameters.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {

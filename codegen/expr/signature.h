@@ -58,7 +58,7 @@ struct Mismatch {
 // The position of the parameter that argument `index` of a call goes to.
 std::variant<std::size_t, Mismatch> parameter_of(const Signature& signature, const ArgumentType& argument, int index);
 
-std::variant<Bound, Mismatch> bind(const Signature& signature, const std::vector<ArgumentType>& arguments,
-                                   ExprContext context, Lifting lifting);
+std::variant<Bound, Mismatch> bind_call(const Signature& signature, const std::vector<ArgumentType>& arguments,
+                                        ExprContext context, Lifting lifting);
 
 }  // namespace keyway::inline v1

@@ -1,6 +1,7 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/expr/expr_error.h>
 #include <keyway/codegen/expr/token.h>
+#include <keyway/core/schema/lexer.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,8 +14,8 @@ namespace {
 constexpr std::string_view kSymbols[] = {"<=", ">=", "==", "!=", "&&", "||", "(", ")", "[", "]", "{", "}", ",",
                                          ".",  ":",  "?",  "=",  "+",  "-",  "*", "/", "%", "!", "|", "<", ">"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c); }
+using detail::is_digit;
+using detail::is_name;
 
 class Lexer {
  public:
@@ -67,8 +68,7 @@ class Lexer {
     if (end == std::string_view::npos) throw ExprError(at_, "this string has no closing quote");
     if (text_[end] == '\\') throw ExprError(end, "a string has no escapes here");
     for (std::size_t i = at_; i < end; ++i)
-      if (const auto byte = static_cast<unsigned char>(text_[i]); byte < 0x20 || byte == 0x7F)
-        throw ExprError(i, "a string has no control characters here");
+      if (is_control(text_[i])) throw ExprError(i, "a string has no control characters here");
     Token token{TokenKind::String, text_.substr(at_ + 1, end - at_ - 1), at_};
     at_ = end + 1;
     return token;

@@ -1,6 +1,7 @@
 #include <keyway/codegen/expr/vocabulary.h>
 #include <keyway/core/schema/literal.h>
 
+#include <algorithm>
 #include <iterator>
 #include <span>
 
@@ -8,34 +9,38 @@ namespace keyway::inline v1 {
 namespace {
 
 // --- The tables. Signatures are in the schema language, so the compiler checks them.
-// -------------------------------
 
-// Where an argument is a list, a function of single values is applied to each. A `dtype` is a ScalarType
-// here.
+// Of all expressions: autograd/formulas/formula_words.h has them for formulas too. A `dtype` is a ScalarType here.
 constexpr FunctionSchema kPredicates[] = {
-    // lists and numbers
     schema_literal<"len(int[] list) -> int">,
     schema_literal<"len(float[] list) -> int">,
     schema_literal<"len(bool[] list) -> int">,
     schema_literal<"len(Scalar[] list) -> int">,
     schema_literal<"len(Tensor?[] list) -> int">,
-    schema_literal<"all(bool?[] values) -> bool">,
-    schema_literal<"any(bool?[] values) -> bool">,
     schema_literal<"max(int a, int b) -> int">,
-    schema_literal<"max(int[] list) -> int">,
     schema_literal<"min(int a, int b) -> int">,
-    schema_literal<"min(int[] list) -> int">,
     schema_literal<"sum(int[] list) -> int">,
     schema_literal<"product(int[] list) -> int">,
     schema_literal<"abs(int value) -> int">,
     schema_literal<"abs(float value) -> float">,
     schema_literal<"is_finite(Scalar value) -> bool">,
-    schema_literal<"is_bool(Scalar value) -> bool">,
     schema_literal<"is_integral(Scalar first, Scalar? second=None, Scalar? third=None) -> bool">,
+    schema_literal<"wrap_dim(int dim, int rank) -> int">,
+    schema_literal<"default_dtype() -> ScalarType">,
+    schema_literal<"promoted(ScalarType a, ScalarType b) -> ScalarType">,
+};
+
+// Of all but formulas. There a function of single values is applied to each where an argument is a list.
+constexpr FunctionSchema kContractPredicates[] = {
+    // lists and numbers
+    schema_literal<"all(bool?[] values) -> bool">,
+    schema_literal<"any(bool?[] values) -> bool">,
+    schema_literal<"max(int[] list) -> int">,
+    schema_literal<"min(int[] list) -> int">,
+    schema_literal<"is_bool(Scalar value) -> bool">,
     // dimensions and shapes
     schema_literal<"is_dim(int dim, int rank) -> bool">,
     schema_literal<"are_dims(int[] dims, int rank) -> bool">,
-    schema_literal<"wrap_dim(int dim, int rank) -> int">,
     schema_literal<"is_permutation(int[] dims, int rank) -> bool">,
     schema_literal<"broadcasts_to(int[] from, int[] to) -> bool">,
     schema_literal<"broadcastable(int[] a, int[] b) -> bool">,
@@ -48,9 +53,6 @@ constexpr FunctionSchema kPredicates[] = {
                    "bool ceil_mode) -> int[]">,
     schema_literal<"conv_sizes(int[] input, int[] kernel, int[] stride, int[] padding, int[] dilation, "
                    "bool transposed, int[] output_padding) -> int[]">,
-    // dtypes
-    schema_literal<"default_dtype() -> ScalarType">,
-    schema_literal<"promoted(ScalarType a, ScalarType b) -> ScalarType">,
 };
 
 // Predicates that read the data of tensors: in `values` only.
@@ -64,6 +66,14 @@ constexpr FunctionSchema kDTypeFunctions[] = {
     schema_literal<"to_real(ScalarType dtype) -> ScalarType">,
     schema_literal<"to_complex(ScalarType dtype) -> ScalarType">,
     schema_literal<"to_floating(ScalarType dtype) -> ScalarType">,
+};
+
+// Rules of dtypes by themselves or of a set. promote(integral|bool): the arguments promote, to one of the set;
+// compare(...): they are compared by their values. The schema language has no type for a set.
+constexpr FunctionSchema kPromotions[] = {
+    schema_literal<"compare(ScalarType within) -> ScalarType">,
+    schema_literal<"promote(ScalarType within) -> ScalarType">,
+    schema_literal<"promote_to_float(ScalarType within) -> ScalarType">,
 };
 
 constexpr FunctionSchema kMethods[] = {
@@ -91,8 +101,7 @@ constexpr std::string_view kDTypes[] = {
     "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "complex128", "complex64",     "complex32",
     "int64",           "int32",           "int16",          "int8",       "uint64",        "uint32",
     "uint16",          "uint8",           "bool",           "qint8",      "quint8",        "qint32"};
-constexpr std::string_view kDTypeSets[] = {"any",     "floating", "complex",         "real", "integral", "float8",
-                                           "compare", "promote",  "promote_to_float"};
+constexpr std::string_view kDTypeSets[] = {"any", "floating", "complex", "real", "integral", "float8"};
 constexpr std::string_view kLayouts[] = {"strided", "sparse_coo", "sparse_csr"};
 constexpr std::string_view kMemoryFormats[] = {"contiguous_format", "preserve_format", "channels_last",
                                                "channels_last_3d"};
@@ -108,7 +117,6 @@ constexpr std::string_view kDTypePresets[] = {
 };
 
 // --- Looking up
-// ----------------------------------------------------------------------------------------------------
 
 void collect(std::span<const FunctionSchema> table, std::string_view name, std::vector<Signature>& out) {
   for (const FunctionSchema& schema : table)
@@ -117,20 +125,15 @@ void collect(std::span<const FunctionSchema> table, std::string_view name, std::
 
 void collect_names(std::span<const FunctionSchema> table, std::vector<std::string>& out) {
   for (const FunctionSchema& schema : table)
-    if (out.empty() || out.back() != schema.name()) out.emplace_back(schema.name());
+    if (std::ranges::find(out, schema.name()) == out.end()) out.emplace_back(schema.name());
 }
 
-void collect(std::span<const std::string_view> names, ExprBase base, std::vector<Symbol>& out) {
-  for (const std::string_view name : names) out.push_back({std::string(name), of_base(base), SymbolKind::Constant});
+void add(std::string_view name, ExprBase base, Scope& scope) {
+  scope.add({std::string(name), of_base(base), ExprRole::Constant});
 }
-
-// promote(integral|bool): the arguments promote, to one of the set; compare(...): they are compared by their values.
-// The schema language has no type for a set.
-constexpr FunctionSchema kPromotions[] = {
-    schema_literal<"compare(ScalarType within) -> ScalarType">,
-    schema_literal<"promote(ScalarType within) -> ScalarType">,
-    schema_literal<"promote_to_float(ScalarType within) -> ScalarType">,
-};
+void add(std::span<const std::string_view> names, ExprBase base, Scope& scope) {
+  for (const std::string_view name : names) add(name, base, scope);
+}
 
 void collect_promotions(std::string_view name, std::vector<Signature>& out) {
   const std::size_t before = out.size();
@@ -144,6 +147,7 @@ void collect_promotions(std::string_view name, std::vector<Signature>& out) {
 std::vector<Signature> predicates_named(std::string_view name, ExprContext context) {
   std::vector<Signature> found;
   collect(kPredicates, name, found);
+  if (context != ExprContext::Derivative) collect(kContractPredicates, name, found);
   if (context == ExprContext::Data) collect(kDataPredicates, name, found);
   if (context == ExprContext::DType) collect(kDTypeFunctions, name, found);
   if (context == ExprContext::DType) collect_promotions(name, found);
@@ -153,6 +157,7 @@ std::vector<Signature> predicates_named(std::string_view name, ExprContext conte
 std::vector<std::string> predicate_names() {
   std::vector<std::string> names;
   collect_names(kPredicates, names);
+  collect_names(kContractPredicates, names);
   collect_names(kDataPredicates, names);
   collect_names(kDTypeFunctions, names);
   return names;
@@ -170,15 +175,25 @@ std::vector<std::string> method_names() {
   return names;
 }
 
-std::vector<Symbol> constants(ExprContext context) {
-  std::vector<Symbol> symbols;
-  collect(kDTypes, ExprBase::DType, symbols);
-  collect(kLayouts, ExprBase::Layout, symbols);
-  collect(kMemoryFormats, ExprBase::MemoryFormat, symbols);
-  collect(kNumbers, ExprBase::Float, symbols);
-  collect(kReductions, ExprBase::Int, symbols);
-  if (context == ExprContext::DType) collect(kDTypeSets, ExprBase::DTypeSet, symbols);
-  return symbols;
+Scope constants(ExprContext context) {
+  Scope scope;
+  add(kDTypes, ExprBase::DType, scope);
+  add(kLayouts, ExprBase::Layout, scope);
+  add(kMemoryFormats, ExprBase::MemoryFormat, scope);
+  add(kNumbers, ExprBase::Float, scope);
+  add(kReductions, ExprBase::Int, scope);
+  if (context != ExprContext::DType) return scope;
+  add(kDTypeSets, ExprBase::DTypeSet, scope);
+  for (const FunctionSchema& promotion : kPromotions) add(promotion.name(), ExprBase::DTypeSet, scope);
+  return scope;
+}
+
+std::string_view promotion_word(const Expr& rule) {
+  const auto* name = as<NameExpr>(rule);
+  const auto* call = as<CallExpr>(rule);
+  const std::string_view word = name ? name->name : call ? std::string_view(call->function) : std::string_view();
+  return std::ranges::find(kPromotions, word, &FunctionSchema::name) == std::end(kPromotions) ? std::string_view()
+                                                                                              : word;
 }
 
 std::vector<std::string> dtype_presets() { return {std::begin(kDTypePresets), std::end(kDTypePresets)}; }

@@ -2,6 +2,7 @@
 // new word is a new line. What formulas of derivatives call besides are helpers, which schema files declare.
 #pragma once
 
+#include <keyway/codegen/expr/expr.h>
 #include <keyway/codegen/expr/scope.h>
 #include <keyway/codegen/expr/signature.h>
 
@@ -20,7 +21,10 @@ std::vector<Signature> methods_named(std::string_view name);
 std::vector<std::string> method_names();
 
 // The constants of a context: int64, strided, inf, and in dtype rules floating, real, ...
-std::vector<Symbol> constants(ExprContext context);
+Scope constants(ExprContext context);
+
+// The word of a dtype rule by which operands promote, alone or of a set: promote, promote_to_float, compare; or "".
+std::string_view promotion_word(const Expr& rule);
 
 // The dtype rules that have a name: "dtypes": "promote".
 std::vector<std::string> dtype_presets();

@@ -113,7 +113,7 @@ class Builder {
 
   bool null() { return value({}); }
   bool boolean(bool flag) {
-    JsonValue boolean = of_kind(JsonKind::Bool);
+    JsonValue boolean = JsonValue::of(JsonKind::Bool);
     boolean.flag = flag;
     return value(std::move(boolean));
   }
@@ -121,7 +121,7 @@ class Builder {
   bool number_unsigned(std::uint64_t number) { return spelled(std::to_string(number)); }
   bool number_float(double, const std::string& spelling) { return spelled(spelling); }
   bool string(const std::string& text) {
-    JsonValue string = of_kind(JsonKind::String);
+    JsonValue string = JsonValue::of(JsonKind::String);
     return literal(text, string.text) && add(std::move(string));
   }
   bool key(const std::string& text) {
@@ -155,12 +155,6 @@ class Builder {
   static constexpr std::string_view kBetweenTokens = " \t\r\n,:\xEF\xBB\xBF";
   static constexpr std::size_t kNone = std::string_view::npos;
 
-  static JsonValue of_kind(JsonKind kind) {
-    JsonValue value;
-    value.kind = kind;
-    return value;
-  }
-
   // Where the token of this event begins.
   Place begin() {
     while (end_ < count_ && kBetweenTokens.find(text_[end_]) != kNone) ++end_;
@@ -186,7 +180,7 @@ class Builder {
   }
 
   bool spelled(std::string spelling) {
-    JsonValue number = of_kind(JsonKind::Number);
+    JsonValue number = JsonValue::of(JsonKind::Number);
     number.text.text = std::move(spelling);
     return value(std::move(number));
   }
@@ -203,7 +197,7 @@ class Builder {
   }
 
   bool open(JsonKind kind) {
-    JsonValue value = of_kind(kind);
+    JsonValue value = JsonValue::of(kind);
     value.text.place = begin();
     end_ = count_;
     if (open_.size() == limits_.depth)

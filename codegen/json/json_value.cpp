@@ -1,5 +1,7 @@
 #include <keyway/codegen/json/json_value.h>
 
+#include <utility>
+
 namespace keyway::inline v1 {
 
 std::string_view to_string(JsonKind kind) {
@@ -12,6 +14,13 @@ std::string_view to_string(JsonKind kind) {
     case JsonKind::Object: return "an object";
   }
   return "a value";
+}
+
+JsonValue JsonValue::of(JsonKind kind, LocatedText text) {
+  JsonValue value;
+  value.kind = kind;
+  value.text = std::move(text);
+  return value;
 }
 
 const JsonValue* JsonValue::find(std::string_view key) const {

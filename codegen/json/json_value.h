@@ -23,6 +23,8 @@ struct JsonValue {
   std::vector<JsonValue> items;     // Array
   std::vector<JsonMember> members;  // Object: in the file's order, no key twice
 
+  static JsonValue of(JsonKind kind, LocatedText text = {});
+
   Place place() const { return text.place; }
   // The value of a member, or null. Requires: an Object.
   const JsonValue* find(std::string_view key) const;

@@ -11,11 +11,11 @@
 #include <keyway/codegen/model/library_entries.h>
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/codegen/model/variants.h>
+#include <keyway/codegen/model/wrapper_kind.h>
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -38,7 +38,6 @@ struct FamilyDraft {
 };
 
 // --- First pass
-// ----------------------------------------------------------------------------------------------------
 
 // The file's name without folders and extension.
 std::string stem_of(std::string_view path) {
@@ -117,36 +116,28 @@ void check_order(const FamilyDraft& draft) {
 }
 
 void check_entries_unique(const std::vector<FamilyDraft>& drafts) {
-  struct Origin {
-    std::string file;
-    Place place;
-  };
-  std::map<std::string_view, Origin> origins;
+  std::map<std::string_view, std::string> origins;
   for (const FamilyDraft& draft : drafts) {
     for (const EntryDraft& entry : draft.entries) {
       if (!entry.schema) continue;
       const Place place = entry.json->find("func")->place();
-      const auto [first, added] = origins.emplace((*entry.schema)->full_name(), Origin{draft.family.file, place});
-      if (added) continue;
-      const Origin& origin = first->second;
-      entry.report.error(
-          place, fmt::format("stands already at {}:{}:{}", origin.file, origin.place.line, origin.place.column));
+      const auto [first, added] = origins.emplace((*entry.schema)->full_name(), entry.report.at(place));
+      if (!added) entry.report.error(place, fmt::format("stands already at {}", first->second));
     }
   }
 }
 
-// Whether an entry has the variant, as far as can be said before it is read as a whole.
-bool has_variant(const EntryDraft& entry, std::string_view variant, bool otherwise) {
-  const JsonValue* list = entry.json->find("variants");
-  if (!list) return otherwise;
-  return std::ranges::any_of(list->items, [&](const JsonValue& item) { return item.text.text == variant; });
-}
-
+// With the variants that an entry has, as far as can be said before it is read as a whole.
 void add_operator(FunctionTable& table, const EntryDraft& entry) {
   const FunctionSchema schema = **entry.schema;
-  const bool method = can_be_method(schema) && (schema.is_inplace() || !entry.json->find("namespace"));
-  table.add_operator(schema, has_variant(entry, "function", !schema.is_inplace() || !method),
-                     has_variant(entry, "method", method));
+  Variants variants = default_calls(schema, entry.json->find("namespace") != nullptr);
+  if (const JsonValue* list = entry.json->find("variants")) {
+    const auto has = [&](std::string_view variant) {
+      return std::ranges::any_of(list->items, [&](const JsonValue& item) { return item.text.text == variant; });
+    };
+    variants = {.function = has("function"), .method = has("method")};
+  }
+  table.add_operator(schema, variants.function, variants.method);
 }
 
 void add_operators(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
@@ -202,7 +193,6 @@ void make_library(std::vector<Family>& families, const std::vector<FamilyDraft>&
 }
 
 // --- Second pass
-// ---------------------------------------------------------------------------------------------------
 
 std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& functions) {
   const OpSource source{*entry.json, *entry.schema, functions, entry.report};
@@ -236,6 +226,7 @@ std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& function
   if (!example) return std::nullopt;
   op.example = std::move(*example);
   if (source.report.count() == errors) check_reduced_dims(op, source);
+  if (source.report.count() == errors) check_promotions(op, source);
   return op;
 }
 
@@ -252,37 +243,48 @@ void read_ops(FamilyDraft& draft, const FunctionTable& functions) {
   std::ranges::stable_sort(draft.family.ops, {}, [](const Op& op) { return sort_key(*op.schema); });
 }
 
-// Reports overloads that two entries generate: add.Tensor and add.Scalar may not both have add.out.
+// Reports overloads that two entries generate: add.Tensor and add.Scalar may not both have add.out. Nor may overloads
+// have one name in C++.
 void check_overloads_unique(const std::vector<Family>& families, Diagnostics& diagnostics) {
-  struct Origin {
-    const Family* family;
-    const Op* op;
-  };
-  std::map<std::string, Origin> origins;
+  std::map<std::string, std::pair<std::string, std::string>> origins;  // of identifiers: the overload, and its entry
   for (const Family& family : families) {
     for (const Op& op : family.ops) {
+      const Report report = Report(diagnostics, family.file).in_op(op.name());
       for (const Overload& overload : expand_variants(op)) {
         const std::string name(overload.schema->full_name());
-        const auto [first, added] = origins.emplace(name, Origin{&family, &op});
+        const std::string entry = fmt::format("{} at {}", op.name(), report.at(op.place()));
+        const auto [first, added] = origins.emplace(cpp_identifier(*overload.schema), std::pair(name, entry));
+        const auto& [other, other_entry] = first->second;
         if (added) continue;
-        const auto& [other_family, other] = first->second;
-        Report(diagnostics, family.file)
-            .in_op(op.name())
-            .error(op.place(), fmt::format("generates {}, and so does {} at {}:{}:{}", name, other->name(),
-                                           other_family->file, other->place().line, other->place().column));
+        report.error(op.place(), other == name ? fmt::format("generates {}, and so does {}", name, other_entry)
+                                               : fmt::format("generates {}, which is {} in C++, as is {} of {}", name,
+                                                             first->first, other, other_entry));
       }
     }
   }
 }
 
-// Contracts may call operators: those run their guard and rule for others too.
-void mark_planned(std::vector<Family>& families) {
-  std::set<std::string> names;
+// Contracts may call operators: those run their guard and rule for others too. Reports calls of those that have no
+// rule.
+void mark_planned(std::vector<Family>& families, Diagnostics& diagnostics) {
+  std::map<std::string_view, Op*> ops;
+  for (Family& family : families)
+    for (Op& op : family.ops) ops.emplace(op.name(), &op);
+  const auto mark = [&](const Formula& contract, const Report& report) {
+    each_node(contract.expr.root(), [&](const Expr& node) {
+      const ExprNote& note = contract.expr.note(node);
+      if (note.role != ExprRole::Operator) return;
+      Op& called = *ops.at(note.target);
+      called.planned = true;
+      if (planned_results(called) == 0)
+        report.error(contract.text.at(node.offset),
+                     fmt::format("a contract asks for results that are planned before the kernel runs, and {} has none",
+                                 in_quotes(called.name())));
+    });
+  };
   for (const Family& family : families)
     for (const Op& op : family.ops)
-      for (const Formula& contract : op.contracts) collect_called(ExprRole::Operator, contract.expr, names);
-  for (Family& family : families)
-    for (Op& op : family.ops) op.planned = names.count(std::string(op.name())) > 0;
+      for (const Formula& contract : op.contracts) mark(contract, Report(diagnostics, family.file).in_op(op.name()));
 }
 
 }  // namespace
@@ -303,8 +305,8 @@ std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& fi
   if (diagnostics.empty()) check_overloads_unique(families, diagnostics);
   if (diagnostics.empty()) check_helpers(families, functions, diagnostics);
   if (diagnostics.empty()) check_aliases(families, diagnostics);
+  if (diagnostics.empty()) mark_planned(families, diagnostics);
   if (!diagnostics.empty()) return std::nullopt;
-  mark_planned(families);
   return families;
 }
 

@@ -6,39 +6,37 @@
 #include <fmt/format.h>
 
 namespace keyway::inline v1 {
-
 namespace {
 
-// Calls f with every call of a predicate in the tree.
-void each_call(const ExprPtr& expr, const auto& f) {
-  if (const auto* call = as<CallExpr>(*expr)) f(*call);
-  for (const ExprPtr& child : children(*expr)) each_call(child, f);
+// Calls f with every call of a function in the contracts, and with the contract.
+void each_call(const Op& op, const auto& f) {
+  for (const Formula& contract : op.contracts)
+    each_node(contract.expr.root(), [&](const Expr& node) {
+      if (const auto* call = as<CallExpr>(node)) f(*call, contract);
+    });
 }
 
 }  // namespace
 
 std::vector<DimArgument> dim_arguments(const Op& op) {
   std::vector<DimArgument> out;
-  for (const Formula& contract : op.contracts) {
-    each_call(contract.expr.root_ptr(), [&](const CallExpr& call) {
-      if (call.function != "is_dim" && call.function != "are_dims" && call.function != "is_permutation") return;
-      const auto* name = as<NameExpr>(*call.arguments[0].value);
-      const auto index = name ? op.schema->arguments().find(name->name) : std::nullopt;
-      if (!index || std::ranges::find(out, name->name, &DimArgument::name) != out.end()) return;
-      const ExprType type = expr_type_of(op.schema->arguments()[*index].type());
-      out.push_back({name->name, type.depth > 0, type.optional, &contract, call.arguments[1].value.get()});
-    });
-  }
+  each_call(op, [&](const CallExpr& call, const Formula& contract) {
+    if (call.function != "is_dim" && call.function != "are_dims" && call.function != "is_permutation") return;
+    const auto* name = as<NameExpr>(*call.arguments[0].value);
+    const auto index = name ? op.schema->arguments().find(name->name) : std::nullopt;
+    if (!index || std::ranges::find(out, name->name, &DimArgument::name) != out.end()) return;
+    const ExprType type = expr_type_of(op.schema->arguments()[*index].type());
+    out.push_back({name->name, type.depth > 0, type.optional, &contract, call.arguments[1].value.get()});
+  });
   return out;
 }
 
 std::string joined_dim(const Op& op) {
   std::string dim;
-  for (const Formula& contract : op.contracts)
-    each_call(contract.expr.root_ptr(), [&](const CallExpr& call) {
-      const auto* name = call.function == "concatenable" ? as<NameExpr>(*call.arguments[1].value) : nullptr;
-      if (name != nullptr && op.schema->arguments().find(name->name)) dim = name->name;
-    });
+  each_call(op, [&](const CallExpr& call, const Formula&) {
+    const auto* name = call.function == "concatenable" ? as<NameExpr>(*call.arguments[1].value) : nullptr;
+    if (name != nullptr && op.schema->arguments().find(name->name)) dim = name->name;
+  });
   return dim;
 }
 

@@ -52,15 +52,8 @@ void expand_key(const JsonMember& member, Macros& macros, std::vector<LocalMacro
   out.members.push_back({member.key, std::move(value)});
 }
 
-JsonValue object_at(const JsonValue& written) {
-  JsonValue object;
-  object.kind = JsonKind::Object;
-  object.text = written.text;
-  return object;
-}
-
 JsonValue expand_entry(const JsonValue& entry, Macros& macros, std::vector<LocalMacro>& locals, const Report& report) {
-  JsonValue out = object_at(entry);
+  JsonValue out = JsonValue::of(JsonKind::Object, entry.text);
   for (const JsonMember& member : entry.members) {
     if (member.key.text == "for")
       out.members.push_back(member);
@@ -119,9 +112,7 @@ void expand_template(const JsonValue& entry, std::size_t written, Macros& macros
 }
 
 JsonValue expand_ops(const JsonValue& written, Macros& macros, const Report& report, ExpandedFile& out) {
-  JsonValue ops;
-  ops.kind = JsonKind::Array;
-  ops.text = written.text;
+  JsonValue ops = JsonValue::of(JsonKind::Array, written.text);
   for (std::size_t i = 0; i < written.items.size(); ++i) {
     const JsonValue& entry = written.items[i];
     std::vector<LocalMacro> none;
@@ -142,7 +133,7 @@ JsonValue expand_ops(const JsonValue& written, Macros& macros, const Report& rep
 ExpandedFile expand_entries(const JsonValue& file, const Report& report) {
   ExpandedFile out{file, {}};
   if (file.kind != JsonKind::Object) return out;
-  out.json = object_at(file);
+  out.json = JsonValue::of(JsonKind::Object, file.text);
   const std::size_t errors = report.count();
   const JsonValue* list = file.find("macros");
   Macros macros(list != nullptr && list->kind == JsonKind::Object ? list : nullptr, report);

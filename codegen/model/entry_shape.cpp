@@ -62,16 +62,10 @@ constexpr Key kIndexContractKeys[] = {
 // Keys that later versions will give a meaning.
 constexpr std::string_view kReserved[] = {"inverse", "foreach"};
 
-std::vector<std::string> names_of(std::span<const Key> keys) {
-  std::vector<std::string> names;
-  for (const Key& key : keys) names.emplace_back(key.name);
-  return names;
-}
-
 std::string unknown_key(std::string_view name, std::span<const Key> keys) {
   if (std::ranges::find(kReserved, name) != std::end(kReserved))
     return fmt::format("the key {} is reserved for a later version", in_quotes(name));
-  return fmt::format("unknown key {}{}", in_quotes(name), did_you_mean(name, names_of(keys)));
+  return fmt::format("unknown key {}{}", in_quotes(name), did_you_mean(name, keys, &Key::name));
 }
 
 // The elements of an object or array: strings, but for contracts about indices. Those of macros and of the
@@ -132,7 +126,11 @@ bool is_text_key(std::string_view key) {
   return is_text(kEntryKeys) || is_text(kFamilyKeys);
 }
 
-std::vector<std::string> entry_keys() { return names_of(kEntryKeys); }
+std::vector<std::string> entry_keys() {
+  std::vector<std::string> names;
+  for (const Key& key : kEntryKeys) names.emplace_back(key.name);
+  return names;
+}
 
 bool check_entry_shape(const JsonValue& entry, const Report& report) { return check_keys(entry, kEntryKeys, report); }
 

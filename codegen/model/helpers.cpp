@@ -54,14 +54,16 @@ void check_helpers(const std::vector<Family>& families, const FunctionTable& fun
   for (const Family& family : families)
     for (const Op& op : family.ops)
       for (const Derivative& derivative : op.derivatives)
-        collect_called(ExprRole::Helper, derivative.formula.expr, called);
+        each_node(derivative.formula.expr.root(), [&](const Expr& node) {
+          const ExprNote& note = derivative.formula.expr.note(node);
+          if (note.role == ExprRole::Helper) called.insert(note.target);
+        });
   std::map<std::string, std::string> origins;
   for (const Family& family : families) {
     for (const Helper& helper : family.helpers) {
       const std::string name(helper.schema->full_name());
       const Report report = Report(diagnostics, family.file).in_op(name);
-      const auto [first, added] =
-          origins.emplace(name, fmt::format("{}:{}:{}", family.file, helper.place.line, helper.place.column));
+      const auto [first, added] = origins.emplace(name, report.at(helper.place));
       if (!added) report.error(helper.place, fmt::format("stands already at {}", first->second));
       if (!functions.operators_named(helper.schema->name()).empty() ||
           !predicates_named(helper.schema->name(), ExprContext::Derivative).empty())

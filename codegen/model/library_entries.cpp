@@ -1,16 +1,10 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/library_entries.h>
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace keyway::inline v1 {
 namespace {
-
-bool calls_operator(const CheckedExpr& expr, const Expr& node) {
-  if (expr.note(node).role == ExprRole::Operator) return true;
-  return std::ranges::any_of(children(node), [&](const ExprPtr& child) { return calls_operator(expr, *child); });
-}
 
 void check_namespace(const Op& op, const std::string& library, const Report& report) {
   const std::string_view ns = op.schema->namespace_name();
@@ -29,7 +23,7 @@ void check_op(const Op& op, const Report& report) {
     report.error(op.place(), "the recipe 'view' is for Keyway's own operators; write a composite of them");
   // Guard and rule of the called operator would have to run: Keyway's are not among what it exports.
   for (const Formula& contract : op.contracts)
-    if (calls_operator(contract.expr, contract.expr.root()))
+    if (has_role(contract.expr, contract.expr.root(), ExprRole::Operator))
       report.error(contract.text.place, "a contract of a library's operator cannot call an operator");
 }
 

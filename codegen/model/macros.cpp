@@ -1,8 +1,9 @@
+#include <keyway/codegen/base/brackets.h>
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/macros.h>
+#include <keyway/core/schema/lexer.h>
 
 #include <algorithm>
-#include <cctype>
 #include <fmt/format.h>
 #include <iterator>
 #include <utility>
@@ -11,20 +12,14 @@ namespace keyway::inline v1 {
 
 // `{name}`, `{name + 1}` or `{name(x, y)}` in a text.
 struct MacroUse {
-  struct Part {
-    std::size_t begin;
-    std::size_t end;
-  };
-  Part whole;
+  TextPart whole;
   std::string_view name;
   std::string_view shift = {};  // "+ 1"
   bool called = false;
-  std::vector<Part> arguments = {};
+  std::vector<TextPart> arguments = {};
 };
 
 namespace {
-
-using Part = MacroUse::Part;
 
 // Far more than a schema file needs, far less than it takes to exhaust a machine.
 constexpr std::size_t kMaxExpandedBytes = std::size_t{16} << 20;
@@ -32,42 +27,12 @@ constexpr int kMaxDepth = 16;
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_word(char c) { return is_letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
+using detail::is_digit;
+using detail::is_name;
+using detail::is_name_start;
+
 bool is_identifier(std::string_view name) {
-  return !name.empty() && is_letter(name.front()) && std::ranges::all_of(name, is_word);
-}
-
-// A part of a text without the blanks around it.
-Part trimmed(std::string_view text, Part part) {
-  while (part.begin < part.end && text[part.begin] == ' ') ++part.begin;
-  while (part.end > part.begin && text[part.end - 1] == ' ') --part.end;
-  return part;
-}
-
-// Where the bracket that opens at `open` closes, or none.
-std::size_t closing(std::string_view text, std::size_t open) {
-  int depth = 0;
-  for (std::size_t i = open; i < text.size(); ++i) {
-    if (std::string_view("([{").find(text[i]) != kNone) ++depth;
-    if (std::string_view(")]}").find(text[i]) != kNone && --depth == 0) return i;
-  }
-  return kNone;
-}
-
-// What stands between the commas of [begin, end) that are in no bracket.
-std::vector<Part> listed(std::string_view text, std::size_t begin, std::size_t end) {
-  std::vector<Part> parts;
-  int depth = 0;
-  for (std::size_t i = begin; i < end; ++i) {
-    if (std::string_view("([{").find(text[i]) != kNone) ++depth;
-    if (std::string_view(")]}").find(text[i]) != kNone) --depth;
-    if (text[i] != ',' || depth > 0) continue;
-    parts.push_back(trimmed(text, {begin, i}));
-    begin = i + 1;
-  }
-  parts.push_back(trimmed(text, {begin, end}));
-  return parts;
+  return !name.empty() && is_name_start(name.front()) && std::ranges::all_of(name, is_name);
 }
 
 // Where "+ 1" or "- 1" behind blanks from `begin` on ends, or `begin`.
@@ -82,14 +47,14 @@ std::size_t end_of_shift(std::string_view text, std::size_t begin) {
 // The use of a macro whose bracket opens at `open`. A set such as `{3, 4}` is none, nor is one of several names.
 std::optional<MacroUse> use_at(std::string_view text, std::size_t open) {
   std::size_t end = open + 1;
-  if (end == text.size() || !is_letter(text[end])) return std::nullopt;
-  while (end < text.size() && is_word(text[end])) ++end;
+  if (end == text.size() || !is_name_start(text[end])) return std::nullopt;
+  while (end < text.size() && is_name(text[end])) ++end;
   MacroUse use{{open, 0}, text.substr(open + 1, end - open - 1)};
   if (end < text.size() && text[end] == '(') {
-    const std::size_t close = closing(text, end);
+    const std::size_t close = closing_bracket(text, end);
     if (close == kNone) return std::nullopt;
     use.called = true;
-    use.arguments = listed(text, end + 1, close);
+    use.arguments = listed(text, {end + 1, close});
     end = close + 1;
   } else if (const std::size_t shifted = end_of_shift(text, end); shifted > end) {
     use.shift = text.substr(end, shifted - end);
@@ -103,7 +68,7 @@ std::optional<MacroUse> use_at(std::string_view text, std::size_t open) {
 int number_of(std::string_view shift) {
   int number = 0;
   for (const char c : shift)
-    if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
+    if (is_digit(c)) number = number * 10 + (c - '0');
   return shift.find('-') == kNone ? number : -number;
 }
 
@@ -111,17 +76,12 @@ int number_of(std::string_view shift) {
 std::optional<int> number_in(const JsonValue& value) {
   const std::string& text = value.text.text;
   const std::string_view digits = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
-  const bool is_number = value.kind == JsonKind::String && !digits.empty() && digits.size() <= 6 &&
-                         std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
+  const bool is_number =
+      value.kind == JsonKind::String && !digits.empty() && digits.size() <= 6 && std::ranges::all_of(digits, is_digit);
   return is_number ? std::optional(number_of(text)) : std::nullopt;
 }
 
-JsonValue as_string(LocatedText text) {
-  JsonValue value;
-  value.kind = JsonKind::String;
-  value.text = std::move(text);
-  return value;
-}
+JsonValue as_string(LocatedText text) { return JsonValue::of(JsonKind::String, std::move(text)); }
 
 JsonValue as_text(std::string_view text, Place place) {
   LocatedText out;
@@ -153,7 +113,7 @@ JsonValue shifted(JsonValue value, const MacroUse& use, Place place, const Repor
   return value;
 }
 
-LocatedText slice(const LocatedText& text, Part part) {
+LocatedText slice(const LocatedText& text, TextPart part) {
   LocatedText out;
   out.place = text.at(part.begin);
   out.append(text, part.begin, part.end);
@@ -166,8 +126,8 @@ std::optional<Macros::Macro> Macros::read(const JsonMember& member, const Report
   const std::string_view text = member.key.text;
   Macro macro{member.key, std::string(text.substr(0, text.find('('))), {}, &member.value};
   if (macro.name.size() < text.size() && text.ends_with(')'))
-    for (const Part part : listed(text, macro.name.size() + 1, text.size() - 1))
-      macro.parameters.emplace_back(text.substr(part.begin, part.end - part.begin));
+    for (const TextPart part : listed(text, {macro.name.size() + 1, text.size() - 1}))
+      macro.parameters.emplace_back(part.of(text));
   const bool named = is_identifier(macro.name) && std::ranges::all_of(macro.parameters, is_identifier) &&
                      (macro.name.size() == text.size() || !macro.parameters.empty());
   if (!named) {
@@ -234,9 +194,7 @@ JsonValue Macros::expand(const JsonValue& value, const Scope& scope) {
 }
 
 JsonValue Macros::expand_list(const JsonValue& list, const Scope& scope) {
-  JsonValue out;
-  out.kind = JsonKind::Array;
-  out.text = list.text;
+  JsonValue out = JsonValue::of(JsonKind::Array, list.text);
   for (const JsonValue& item : list.items) {
     JsonValue expanded = expand(item, scope);
     const bool replaced = item.kind == JsonKind::String && expanded.kind != JsonKind::String;
@@ -250,9 +208,7 @@ JsonValue Macros::expand_list(const JsonValue& list, const Scope& scope) {
 }
 
 JsonValue Macros::expand_object(const JsonValue& object, const Scope& scope) {
-  JsonValue out;
-  out.kind = JsonKind::Object;
-  out.text = object.text;
+  JsonValue out = JsonValue::of(JsonKind::Object, object.text);
   for (const JsonMember& member : object.members) {
     JsonValue expanded = expand(member.value, scope);
     if (expanded.kind == JsonKind::Null && member.value.kind == JsonKind::String) continue;

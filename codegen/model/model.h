@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace keyway::inline v1 {
@@ -23,6 +24,11 @@ struct Formula {
 };
 
 enum class RecipeKind : std::uint8_t { Pointwise, Reduction, View, Composite, Kernels };
+// As entries write it.
+constexpr std::string_view to_string(RecipeKind kind) {
+  constexpr std::string_view kWords[] = {"pointwise", "reduction", "view", "composite", "kernels"};
+  return kWords[static_cast<int>(kind)];
+}
 
 struct Recipe {
   RecipeKind kind = RecipeKind::Kernels;  // Composite where there are native kernels beside it
@@ -57,8 +63,11 @@ struct OutOverload {
 
 struct Derivative {
   std::vector<std::string> inputs;  // several: one joint formula, whose value is a tuple
-  Formula formula;                  // None: the gradient is zero
+  Formula formula;
   std::vector<SavedValue> saved;
+
+  // The formula is None.
+  bool is_zero() const { return as<NoneExpr>(formula.expr.root()) != nullptr; }
 };
 
 // A call with literal arguments.
@@ -71,6 +80,9 @@ struct Example {
 
 // What autocast does with the arguments of a call (autocast/kernels.h).
 enum class AutocastPolicy : std::uint8_t { None, Lower, Float32, Promote };
+// As entries write it; nothing for None.
+inline constexpr std::string_view kAutocastWords[] = {"", "lower", "float32", "promote"};
+constexpr std::string_view to_string(AutocastPolicy policy) { return kAutocastWords[static_cast<int>(policy)]; }
 
 struct Op {
   OwnedSchema schema;
@@ -99,6 +111,13 @@ struct Op {
 
   std::string_view name() const { return schema->full_name(); }
   Place place() const { return func.place; }
+  // The arguments that have a gradient other than zero.
+  std::vector<std::string> differentiated() const {
+    std::vector<std::string> names;
+    for (const Derivative& derivative : derivatives)
+      if (!derivative.is_zero()) names.insert(names.end(), derivative.inputs.begin(), derivative.inputs.end());
+    return names;
+  }
 };
 
 // A C++ function that formulas of derivatives may call besides operators: a gradient that takes more than an

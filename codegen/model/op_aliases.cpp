@@ -1,16 +1,14 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/op_reader.h>
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 
 namespace keyway::inline v1 {
 
 std::vector<std::string> read_aliases(const OpSource& source) {
-  std::vector<std::string> aliases;
   const JsonValue* list = source.entry.find("aliases");
-  if (!list) return aliases;
+  if (!list) return {};
   if (list->items.empty()) source.report.error(list->place(), "'aliases' names none");
   for (const JsonValue& item : list->items) {
     const std::string& alias = item.text.text;
@@ -18,11 +16,8 @@ std::vector<std::string> read_aliases(const OpSource& source) {
       source.report.error(item.place(), fmt::format("the alias {} {}", in_quotes(alias), *fault));
     else if (is_python_keyword(alias))
       source.report.error(item.place(), fmt::format("the alias {} is a Python keyword", in_quotes(alias)));
-    if (std::ranges::find(aliases, alias) != aliases.end())
-      source.report.error(item.place(), fmt::format("the alias {} stands here twice", in_quotes(alias)));
-    aliases.push_back(alias);
   }
-  return aliases;
+  return unique_words(source, *list, "alias");
 }
 
 void check_aliases(const std::vector<Family>& families, Diagnostics& diagnostics) {

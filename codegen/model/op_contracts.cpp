@@ -24,7 +24,7 @@ std::vector<Formula> read_contracts(const OpSource& source, std::string_view key
     if (const auto* let = as<LetExpr>(formula->expr.root())) {
       if (const auto fault = argument_name_fault(let->name))
         source.report.error(item.place(), fmt::format("the name {} {}", in_quotes(let->name), *fault));
-      scope.add({let->name, type, SymbolKind::Let});
+      scope.add({let->name, type, ExprRole::Let});
     } else if (!type.is(ExprBase::Bool)) {
       const bool list_of_bools = type.base == ExprBase::Bool;
       source.report.error(item.place(), fmt::format("a contract is a bool, but this is {}{}", to_string(type),

@@ -24,10 +24,8 @@ void check_input(const OpSource& source, const ListedName& input, NameSet& seen)
       source.report.error(input.place, fmt::format("{} has a derivative already", in_quotes(input.name)));
     return;
   }
-  std::vector<std::string> names;
-  for (const Argument argument : arguments) names.emplace_back(argument.name());
   source.report.error(input.place, fmt::format("no argument {} to differentiate{}", in_quotes(input.name),
-                                               did_you_mean(input.name, names)));
+                                               did_you_mean(input.name, arguments, &Argument::name)));
 }
 
 // The gradients of one input: a Tensor for a Tensor, a list for a list, None for zero.

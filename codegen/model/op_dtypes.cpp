@@ -3,6 +3,7 @@
 #include <keyway/codegen/expr/vocabulary.h>
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/codegen/model/op_scope.h>
+#include <keyway/codegen/model/wrapper_kind.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -42,14 +43,6 @@ std::size_t result_index(FunctionSchema schema, std::string_view name) {
   return results;
 }
 
-// The word of a rule by which operands promote, or "".
-std::string promotion_word(const Expr& expr) {
-  const auto* name = as<NameExpr>(expr);
-  const auto* call = as<CallExpr>(expr);
-  const std::string word = name ? name->name : call ? call->function : std::string();
-  return word == "promote" || word == "promote_to_float" || word == "compare" ? word : std::string();
-}
-
 // Dtypes of results are planned in order, after those of arguments are checked. `known` results are there already.
 void check_part(const OpSource& source, const LocatedText& text, const Expr& part, std::size_t known) {
   const auto* name = as<NameExpr>(part);
@@ -60,7 +53,7 @@ void check_part(const OpSource& source, const LocatedText& text, const Expr& par
                                     "and one of an argument none",
                                     in_quotes(name->name)));
   for (const ExprPtr& child : children(part)) {
-    if (const std::string word = promotion_word(*child); !word.empty())
+    if (const std::string_view word = promotion_word(*child); !word.empty())
       source.report.error(text.at(child->offset), fmt::format("{} is a whole rule", in_quotes(word)));
     check_part(source, text, *child, known);
   }
@@ -68,7 +61,7 @@ void check_part(const OpSource& source, const LocatedText& text, const Expr& par
 
 void check_rule(const OpSource& source, const LocatedText& key, const LocatedText& text, const DTypeRule& rule) {
   const Expr& root = rule.set.expr.root();
-  const std::string word = promotion_word(root);
+  const std::string_view word = promotion_word(root);
   std::size_t known = source.schema->returns().size();
   for (const std::string& name : rule.names) {
     const bool argument = is_argument(*source.schema, name);
@@ -117,6 +110,18 @@ DTypes read_dtypes(const OpSource& source) {
     if (all_known) check_rule(source, member.key, member.value.text, dtypes.rules.back());
   }
   return dtypes;
+}
+
+// What is written beside the results, as running statistics are, promotes with no operand.
+void check_promotions(const Op& op, const OpSource& source) {
+  const ArgumentList arguments = op.schema->arguments();
+  const auto is_operand = [&](const std::string& name) { return !arguments[*arguments.find(name)].is_write(); };
+  for (const DTypeRule& rule : op.dtypes.rules) {
+    const std::string_view word = promotion_word(rule.set.expr.root());
+    if (!word.empty() && planned_results(op) > 0 && std::ranges::none_of(rule.names, is_operand))
+      source.report.error(rule.set.text.place,
+                          fmt::format("{} is of operands, but these are written beside the results", in_quotes(word)));
+  }
 }
 
 }  // namespace keyway::inline v1

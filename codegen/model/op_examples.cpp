@@ -25,9 +25,9 @@ const Expr& unsigned_part(const Expr& expr) {
 
 bool is_constant(const Expr& expr, ExprBase base) {
   const auto* name = as<NameExpr>(expr);
-  return name && std::ranges::any_of(constants(ExprContext::Contract), [&](const Symbol& symbol) {
-           return symbol.name == name->name && symbol.type.base == base;
-         });
+  const Scope scope = constants(ExprContext::Contract);
+  const Symbol* symbol = name ? scope.find(name->name) : nullptr;
+  return symbol && symbol->type.base == base;
 }
 
 bool is_int(const Expr& expr) { return as<IntExpr>(unsigned_part(expr)) || is_constant(expr, ExprBase::Int); }
@@ -90,7 +90,7 @@ void check_literal(const Expr& expr, const Parameter& parameter) {
 void check_arguments(const CallExpr& call, const Signature& signature, std::size_t offset) {
   std::vector<ArgumentType> types;  // unknown ones: what binds is the number and the names
   for (const CallArgument& argument : call.arguments) types.push_back({argument.keyword, ExprType()});
-  const auto binding = bind(signature, types, ExprContext::Derivative, Lifting::None);
+  const auto binding = bind_call(signature, types, ExprContext::Derivative, Lifting::None);
   if (const auto* mismatch = std::get_if<Mismatch>(&binding)) {
     const bool at_argument = mismatch->argument >= 0;
     const std::size_t index = at_argument ? static_cast<std::size_t>(mismatch->argument) : 0;
@@ -174,7 +174,6 @@ std::vector<Example> read_samples(const OpSource& source) {
     std::string error;
     if (const std::size_t end = call.text.find(kRaises); end != std::string::npos) {
       error = call.text.substr(end + kRaises.size());
-      const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
       if (const auto at = std::ranges::find_if(error, is_control); at != error.end())
         source.report.error(call.at(end + kRaises.size() + static_cast<std::size_t>(at - error.begin())),
                             "the text of an error has no control characters here");

@@ -10,6 +10,7 @@
 #include <keyway/codegen/model/model.h>
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +45,8 @@ std::vector<std::string> read_aliases(const OpSource& source);
 void check_aliases(const std::vector<Family>& families, Diagnostics& diagnostics);
 // op_dtypes.cpp
 DTypes read_dtypes(const OpSource& source);
+// Reports a promotion of arguments none of which is an operand. Requires: all else is right.
+void check_promotions(const Op& op, const OpSource& source);
 // op_contracts.cpp: `requires`, `values` and `domain`
 std::vector<Formula> read_contracts(const OpSource& source, std::string_view key, ExprContext context);
 // op_derivatives.cpp
@@ -52,6 +55,8 @@ std::vector<Derivative> read_derivatives(const OpSource& source, const Recipe& r
 std::optional<Example> read_example(const OpSource& source);
 std::vector<Example> read_samples(const OpSource& source);
 // op_words.cpp
+// The strings of a list. Reports those that it has twice: "the tag 'core' stands here twice".
+std::vector<std::string> unique_words(const OpSource& source, const JsonValue& list, std::string_view what);
 std::vector<std::string> known_tags();
 std::vector<std::string> read_tags(const OpSource& source, const Recipe& recipe);
 std::string read_doc(const JsonValue& doc, const Report& report);

@@ -8,15 +8,6 @@
 namespace keyway::inline v1 {
 namespace {
 
-struct RecipeKey {
-  std::string_view key;
-  RecipeKind kind;
-};
-constexpr RecipeKey kRecipes[] = {
-    {"pointwise", RecipeKind::Pointwise}, {"reduction", RecipeKind::Reduction}, {"view", RecipeKind::View},
-    {"composite", RecipeKind::Composite}, {"kernels", RecipeKind::Kernels},
-};
-
 // What generated code calls: a functor, a geometry function, a composite, a rule.
 std::string read_function(const OpSource& source, std::string_view key, const JsonValue& value) {
   const std::string& name = value.text.text;
@@ -29,19 +20,15 @@ std::string read_function(const OpSource& source, std::string_view key, const Js
 constexpr std::string_view kBackends[] = {"CPU", "CUDA"};
 
 std::vector<std::string> read_kernels(const OpSource& source, const JsonValue& list) {
-  std::vector<std::string> backends;
   if (list.items.empty()) source.report.error(list.place(), "'kernels' names no backend");
   for (const JsonValue& item : list.items) {
     const std::string& name = item.text.text;
     if (std::ranges::find(kBackends, name) == std::end(kBackends))
-      source.report.error(
-          item.place(), fmt::format("no kernels are generated for a backend {}: the backends are CPU and CUDA{}",
-                                    in_quotes(name), did_you_mean(name, {std::begin(kBackends), std::end(kBackends)})));
-    if (std::ranges::find(backends, name) != backends.end())
-      source.report.error(item.place(), fmt::format("the backend {} stands here twice", in_quotes(name)));
-    backends.push_back(name);
+      source.report.error(item.place(),
+                          fmt::format("no kernels are generated for a backend {}: the backends are CPU and CUDA{}",
+                                      in_quotes(name), did_you_mean(name, kBackends)));
   }
-  return backends;
+  return unique_words(source, list, "backend");
 }
 
 bool has_aliasing_result(FunctionSchema schema) {
@@ -54,7 +41,9 @@ bool has_aliasing_result(FunctionSchema schema) {
 Recipe read_recipe(const OpSource& source) {
   Recipe recipe;
   int count = 0;
-  for (const auto& [key, kind] : kRecipes) {
+  for (const RecipeKind kind :
+       {RecipeKind::Pointwise, RecipeKind::Reduction, RecipeKind::View, RecipeKind::Composite, RecipeKind::Kernels}) {
+    const std::string_view key = to_string(kind);
     const JsonValue* value = source.entry.find(key);
     if (!value) continue;
     const bool beside_composite = kind == RecipeKind::Kernels && count == 1 && recipe.kind == RecipeKind::Composite;

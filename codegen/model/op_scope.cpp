@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/brackets.h>
 #include <keyway/codegen/expr/expr_error.h>
 #include <keyway/codegen/expr/expr_parser.h>
 #include <keyway/codegen/expr/signature.h>
@@ -15,7 +16,7 @@ void add_results(Scope& scope, FunctionSchema schema, bool as_dtypes) {
   for (std::size_t i = 0; i < schema.returns().size(); ++i) {
     ExprType type = expr_type_of(schema.returns()[i].type());
     if (as_dtypes) type = of_base(ExprBase::DType);
-    for (std::string& name : result_names(schema, i)) scope.add({std::move(name), type, SymbolKind::Result});
+    for (std::string& name : result_names(schema, i)) scope.add({std::move(name), type, ExprRole::Result});
   }
 }
 
@@ -32,7 +33,7 @@ std::vector<std::string> result_names(FunctionSchema schema, std::size_t index) 
 Scope argument_scope(FunctionSchema schema) {
   Scope scope;
   for (const Argument argument : schema.arguments())
-    scope.add({std::string(argument.name()), expr_type_of(argument.type()), SymbolKind::Argument});
+    scope.add({std::string(argument.name()), expr_type_of(argument.type()), ExprRole::Argument});
   return scope;
 }
 
@@ -42,7 +43,7 @@ Scope dtype_scope(FunctionSchema schema) {
   for (const Argument argument : schema.arguments()) {
     ExprType type = expr_type_of(argument.type());
     if (type.base == ExprBase::Tensor) type = of_base(ExprBase::DType);
-    scope.add({std::string(argument.name()), type, SymbolKind::Argument});
+    scope.add({std::string(argument.name()), type, ExprRole::Argument});
   }
   return scope;
 }
@@ -52,12 +53,12 @@ Scope derivative_scope(FunctionSchema schema, bool joint) {
   add_results(scope, schema, false);
   for (std::size_t i = 0; i < schema.returns().size(); ++i) {
     const ExprType type = expr_type_of(schema.returns()[i].type());
-    if (i == 0) scope.add({"grad", type, SymbolKind::Gradient});
-    for (const std::string& name : result_names(schema, i)) scope.add({"grad_" + name, type, SymbolKind::Gradient});
+    if (i == 0) scope.add({"grad", type, ExprRole::Gradient});
+    for (const std::string& name : result_names(schema, i)) scope.add({"grad_" + name, type, ExprRole::Gradient});
   }
-  if (joint) scope.add({"needs", needs_type(), SymbolKind::Needs});
+  if (joint) scope.add({"needs", needs_type(), ExprRole::Needs});
   for (const Argument argument : schema.arguments())  // last: an argument's own name is what a formula means by it
-    scope.add({std::string(argument.name()), expr_type_of(argument.type()), SymbolKind::Argument});
+    scope.add({std::string(argument.name()), expr_type_of(argument.type()), ExprRole::Argument});
   return scope;
 }
 
@@ -74,16 +75,8 @@ std::optional<Formula> read_formula(const LocatedText& text, ExprContext context
 
 std::vector<ListedName> listed_names(const LocatedText& list) {
   std::vector<ListedName> names;
-  const std::string_view text = list.text;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    std::size_t first = begin;
-    std::size_t last = comma;
-    while (first < last && text[first] == ' ') ++first;
-    while (last > first && text[last - 1] == ' ') --last;
-    names.push_back({std::string(text.substr(first, last - first)), list.at(first)});
-    begin = comma + 1;
-  }
+  for (const TextPart part : listed(list.text, {0, list.text.size()}))
+    names.push_back({std::string(part.of(list.text)), list.at(part.begin)});
   return names;
 }
 

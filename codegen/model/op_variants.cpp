@@ -30,9 +30,7 @@ constexpr VariantName kVariants[] = {
 // What an entry has that says nothing.
 Variants default_variants(const OpSource& source, const Recipe& recipe) {
   const FunctionSchema schema = *source.schema;
-  if (schema.is_inplace()) return {.function = !can_be_method(schema), .method = can_be_method(schema)};
-  Variants variants{.function = true};
-  variants.method = can_be_method(schema) && !source.entry.find("namespace");
+  Variants variants = default_calls(schema, source.entry.find("namespace") != nullptr);
   variants.inplace = recipe.kind == RecipeKind::Pointwise && can_be_inplace(schema);
   const bool computes = recipe.kind == RecipeKind::Pointwise || recipe.kind == RecipeKind::Reduction ||
                         recipe.kind == RecipeKind::Kernels;
@@ -44,11 +42,8 @@ void read_variant(const OpSource& source, const JsonValue& item, Variants& varia
   const std::string& name = item.text.text;
   const auto* variant = std::ranges::find(kVariants, name, &VariantName::name);
   if (variant == std::end(kVariants)) {
-    std::vector<std::string> names;
-    for (const VariantName& known : kVariants) names.emplace_back(known.name);
-    source.report.error(item.place(), fmt::format("unknown variant {}{}", in_quotes(name), did_you_mean(name, names)));
-  } else if (variants.*variant->flag) {
-    source.report.error(item.place(), fmt::format("the variant {} stands here twice", in_quotes(name)));
+    source.report.error(item.place(), fmt::format("unknown variant {}{}", in_quotes(name),
+                                                  did_you_mean(name, kVariants, &VariantName::name)));
   } else if (!variant->possible(*source.schema)) {
     source.report.error(item.place(), fmt::format("the variant {} needs {}", in_quotes(name), variant->needs));
   } else {
@@ -104,6 +99,7 @@ Variants read_variants(const OpSource& source, const Recipe& recipe) {
     variants = {};
     if (list->items.empty()) source.report.error(list->place(), "'variants' names none");
     for (const JsonValue& item : list->items) read_variant(source, item, variants);
+    unique_words(source, *list, "variant");
   }
   if (out && !can_have_out(*source.schema))
     source.report.error(out->place(), fmt::format("'out' needs {}", kVariants[3].needs));

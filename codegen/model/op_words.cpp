@@ -46,36 +46,49 @@ std::vector<std::string> implied_tags(const OpSource& source, const Recipe& reci
 
 }  // namespace
 
+std::vector<std::string> unique_words(const OpSource& source, const JsonValue& list, std::string_view what) {
+  std::vector<std::string> words;
+  for (const JsonValue& item : list.items) {
+    const std::string& word = item.text.text;
+    if (std::ranges::find(words, word) != words.end())
+      source.report.error(item.place(), fmt::format("the {} {} stands here twice", what, in_quotes(word)));
+    words.push_back(word);
+  }
+  return words;
+}
+
 std::vector<std::string> known_tags() { return {std::begin(kTags), std::end(kTags)}; }
 
 std::vector<std::string> read_tags(const OpSource& source, const Recipe& recipe) {
   std::vector<std::string> tags;
-  const auto has = [&](const std::string& tag) { return std::ranges::find(tags, tag) != tags.end(); };
   if (const JsonValue* list = source.entry.find("tags")) {
     const auto known = known_tags();
     for (const JsonValue& item : list->items) {
       const std::string& tag = item.text.text;
-      if (std::ranges::find(known, tag) == known.end())
-        source.report.error(item.place(), fmt::format("unknown tag {}{}", in_quotes(tag), did_you_mean(tag, known)));
-      if (has(tag)) source.report.error(item.place(), fmt::format("the tag {} stands here twice", in_quotes(tag)));
-      tags.push_back(tag);
+      if (std::ranges::find(kTags, tag) == std::end(kTags))
+        source.report.error(item.place(), fmt::format("unknown tag {}{}", in_quotes(tag), did_you_mean(tag, kTags)));
     }
+    tags = unique_words(source, *list, "tag");
     if (std::ranges::count_if(tags, [](std::string_view tag) { return tag.starts_with("out_of_"); }) > 1)
       source.report.error(list->place(), "the tags that begin with 'out_of_' exclude each other");
   }
   for (std::string& tag : implied_tags(source, recipe))
-    if (!has(tag)) tags.push_back(std::move(tag));
+    if (std::ranges::find(tags, tag) == tags.end()) tags.push_back(std::move(tag));
   std::ranges::sort(tags);
   return tags;
 }
 
 std::string read_doc(const JsonValue& doc, const Report& report) {
   const std::string& text = doc.text.text;
-  const auto fail = [&](std::string_view why) { report.error(doc.place(), fmt::format("the doc {}", why)); };
+  const auto fail = [&](std::string_view why, std::size_t offset = std::string::npos) {
+    report.error(offset == std::string::npos ? doc.place() : doc.text.at(offset), fmt::format("the doc {}", why));
+  };
   if (text.empty()) fail("is empty");
   // It is printed in comments of generated code.
-  if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }))
+  if (std::ranges::any_of(text, is_control))
     fail("has a line break or another control character; it is one sentence on one line");
+  if (const std::size_t brace = text.find('{'); brace != std::string::npos)
+    fail("has '{', but what follows is no use of a macro: '{name}' or '{name(x, y)}'", brace);
   if (text.find("*/") != std::string::npos) fail("has '*/', which would end a comment");
   if (!text.empty() && text.back() == '\\') fail("ends in '\\', which would continue a comment");
   return text;
@@ -97,10 +110,8 @@ AutocastPolicy read_autocast(const OpSource& source) {
   if (!value) return AutocastPolicy::None;
   if (source.schema->is_mutable() || source.schema->is_alias())
     source.report.error(value->place(), "'autocast' is for an operator whose results are new tensors");
-  constexpr std::pair<std::string_view, AutocastPolicy> kPolicies[] = {
-      {"float32", AutocastPolicy::Float32}, {"lower", AutocastPolicy::Lower}, {"promote", AutocastPolicy::Promote}};
-  for (const auto& [name, policy] : kPolicies)
-    if (value->text.text == name) return policy;
+  const auto* word = std::ranges::find(kAutocastWords, std::string_view(value->text.text));
+  if (word != std::end(kAutocastWords) && !word->empty()) return static_cast<AutocastPolicy>(word - kAutocastWords);
   source.report.error(value->place(), fmt::format("'autocast' is {}; it is 'float32', 'lower' or 'promote'",
                                                   in_quotes(value->text.text)));
   return AutocastPolicy::None;
@@ -131,10 +142,8 @@ const TransformRule* named_rule(const OpSource& source, std::string_view key, st
   if (!value) return nullptr;
   const auto rule = std::ranges::find(rules, std::string_view(value->text.text), &TransformRule::name);
   if (rule == rules.end()) {
-    std::vector<std::string> names;
-    for (const TransformRule& known : rules) names.emplace_back(known.name);
     source.report.error(value->place(), fmt::format("there is no rule {} of {}{}", in_quotes(value->text.text), key,
-                                                    did_you_mean(value->text.text, names)));
+                                                    did_you_mean(value->text.text, rules, &TransformRule::name)));
     return nullptr;
   }
   if (const std::string missing = missing_argument(source, *rule); !missing.empty()) {

@@ -3,15 +3,15 @@
 #include <keyway/core/schema/printer.h>
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
+#include <iterator>
 #include <set>
 #include <string_view>
 
 namespace keyway::inline v1 {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNewTensorArguments = {"dtype", "layout", "device", "pin_memory"};
+constexpr std::string_view kTensorOptions[] = {"dtype", "layout", "device", "pin_memory"};
 
 bool is_tensor(SchemaType type) { return type.is(TypeKind::Tensor); }
 bool is_tensor_list(SchemaType type) { return type.is(TypeKind::List) && is_tensor(type.element()); }
@@ -57,13 +57,30 @@ std::string inplace_name(std::string_view name) {
   return dunder ? fmt::format("__i{}", name.substr(2)) : fmt::format("{}_", name);
 }
 
-// Whether the schema describes the tensor it makes, by all four arguments.
-bool describes_new_tensor(FunctionSchema schema) {
-  return std::ranges::all_of(kNewTensorArguments,
-                             [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
+}  // namespace
+
+std::string_view namespace_of(FunctionSchema schema) {
+  return schema.namespace_name().empty() ? "keyway" : schema.namespace_name();
 }
 
-}  // namespace
+std::string qualified_name(FunctionSchema schema) {
+  return fmt::format("{}{}", schema.namespace_name().empty() ? "keyway::" : "", schema.full_name());
+}
+
+std::string cpp_identifier(FunctionSchema schema) {
+  const std::string_view overload = schema.overload_name();
+  if (schema.name() == "std" && overload.empty()) return "std_all";  // a struct of that name would hide the namespace
+  return fmt::format("{}{}{}", schema.name(), overload.empty() ? "" : "_", overload);
+}
+
+bool is_tensor_option(std::string_view name) {
+  return std::ranges::find(kTensorOptions, name) != std::end(kTensorOptions);
+}
+
+bool has_tensor_options(FunctionSchema schema) {
+  return std::ranges::all_of(kTensorOptions,
+                             [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
+}
 
 bool can_be_inplace(FunctionSchema schema) {
   const ArgumentList arguments = schema.arguments();
@@ -88,6 +105,11 @@ bool can_be_method(FunctionSchema schema) {
          *self < schema.positional_count();
 }
 
+Variants default_calls(FunctionSchema schema, bool has_namespace) {
+  const bool method = can_be_method(schema) && (schema.is_inplace() || !has_namespace);
+  return {.function = !schema.is_inplace() || !method, .method = method};
+}
+
 OutOverload default_out(FunctionSchema schema) {
   OutOverload out;
   const std::string_view overload = schema.overload_name();
@@ -109,7 +131,7 @@ std::string inplace_text(FunctionSchema schema) {
 }
 
 std::string out_text(FunctionSchema schema, const OutOverload& out) {
-  const bool factory = describes_new_tensor(schema);
+  const bool factory = has_tensor_options(schema);
   std::vector<std::string> arguments;
   bool star = false;
   const auto put_star = [&] {
@@ -117,7 +139,7 @@ std::string out_text(FunctionSchema schema, const OutOverload& out) {
     star = true;
   };
   for (const Argument argument : schema.arguments()) {
-    if (factory && std::ranges::find(kNewTensorArguments, argument.name()) != kNewTensorArguments.end()) continue;
+    if (factory && is_tensor_option(argument.name())) continue;
     if (argument.is_kwarg_only()) put_star();
     arguments.push_back(to_string(argument));
   }

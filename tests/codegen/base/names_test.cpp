@@ -17,6 +17,13 @@ TEST_CASE("a name that cannot stand in generated code is refused with the reason
   CHECK(name_fault(std::string(65536, 'a')) == "has 65536 characters, but a name has 128 at most");
 }
 
+TEST_CASE("an argument has no name that hides what generated code needs") {
+  CHECK_FALSE(argument_name_fault("out").has_value());
+  CHECK(argument_name_fault("items") == "is a function that generated code calls");
+  for (const char* name : {"Element", "T", "like"})
+    CHECK(argument_name_fault(name) == "is a name that generated code has for something else");
+}
+
 TEST_CASE("a qualified name is made of names") {
   CHECK_FALSE(qualified_name_fault("nn::relu").has_value());
   CHECK(qualified_name_fault("nn::").has_value());

@@ -43,6 +43,46 @@ TEST_CASE("#line names the line of the formula, and then that of the generated f
   CHECK(backs == 13);
 }
 
+TEST_CASE("arguments may have the names that apply() has for its own") {
+  const BuildResult built = build(file_of(R"~({
+    "func": "f(Tensor grad, Tensor grads, Tensor needs, Tensor gradients, Tensor[] grad_inputs) -> Tensor",
+    "kernels": ["CPU"], "derivatives": { "grads": "grad_result * grad * grads", "needs, gradients":
+    "(grad_result * needs, gradients)" }, "doc": "F.", "example": "f([1.0], [1.0], [1.0], [1.0], []) == [1.0]" })~"));
+  INFO(built.errors);
+  REQUIRE(built.families.has_value());
+  const std::string text = emit_autograd(built.families->front());
+  for (const char* line : {"const Tensor& grad__ = grads[0];", "const Tensor grad = grad_.unpack(*this);",
+                           "const Tensor grads__ = grads_.unpack(*this);", "grad_inputs[0] = grad__ * grad * grads__;",
+                           "auto gradients = std::tuple(Tensor(grad__ * needs__), Tensor(gradients__));"}) {
+    INFO(line);
+    CHECK(text.find(line) != std::string::npos);
+  }
+}
+
+TEST_CASE("None and empty lists that are chosen have the type of the other") {
+  const BuildResult built = build(R"~({ "doc": "Tests.", "helpers": [
+    { "func": "g(Tensor grad, int? n, int[]? dims, Tensor[] list) -> Tensor", "doc": "G." }], "ops": [
+    { "func": "f(Tensor self, int? n, int[]? dims, Tensor[] list) -> Tensor", "kernels": ["CPU"], "derivatives":
+    { "self": "g(grad, n == None ? None : n, dims == None ? dims : None, n == None ? [] : list)" },
+    "doc": "F.", "example": "f([1.0], 1, [], []) == [1.0]" }] })~");
+  INFO(built.errors);
+  REQUIRE(built.families.has_value());
+  const std::string text = emit_autograd(built.families->front());
+  for (const char* part : {"!n_.has_value() ? std::nullopt : std::optional<std::int64_t>(*n_)", "dims_ : std::nullopt",
+                           "!n_.has_value() ? variable_list{} : list"}) {
+    INFO(part);
+    CHECK(text.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("a loop asks its result for its dtype, whatever its name") {
+  const Op op = build_op(R"~({ "func": "f(Tensor self, Tensor out) -> Tensor", "pointwise": "F",
+    "dtypes": "integers_to_int64", "variants": ["function"], "derivatives": {}, "doc": "F.",
+    "example": "f([1.0], [1.0]) == [1.0]" })~");
+  const std::string loops = emit_cpu_loops({"t", "t.json", {}, {}, {op}, {}, {}}).front();
+  CHECK(loops.find("if (out_.dtype() == ScalarType::Long)") != std::string::npos);
+}
+
 TEST_CASE("what a node keeps is told in the words of the schema") {
   CHECK(saved_text(op_of(with_sum_to(R"~({ "func": "f(Tensor self, Tensor other, Scalar alpha=1) -> Tensor",
     "pointwise": "F", "derivatives": { "self": "sum_to(grad * alpha, other.sizes())", "other": "grad * self" },

@@ -16,8 +16,8 @@ constexpr FunctionSchema kOp = schema_literal<
 Scope scope() {
   Scope scope;
   for (const Parameter& parameter : signature_of(kOp).parameters)
-    scope.add({parameter.name, parameter.type, SymbolKind::Argument});
-  scope.add({"grad", of_base(ExprBase::Tensor), SymbolKind::Gradient});
+    scope.add({parameter.name, parameter.type, ExprRole::Argument});
+  scope.add({"grad", of_base(ExprBase::Tensor), ExprRole::Gradient});
   return scope;
 }
 
@@ -148,6 +148,33 @@ TEST_CASE("a number goes to the overload that takes numbers, whatever the overlo
   CHECK(called("scatter(grad, n, 0)") == "scatter.value");
   CHECK(called("scatter(grad, n, alpha)") == "scatter.value");
   CHECK(called("scatter(grad, n, self)") == "scatter.src");
+}
+
+TEST_CASE("formulas have fewer predicates than contracts, of single values") {
+  CHECK(formula("max(n, len(list))") == "int");
+  CHECK(formula("is_dim(n, n)") == "1: 'is_dim' is a predicate of contracts, which formulas have not");
+  CHECK(formula("max(list)") == "1: no overload of 'max' takes (int[])");
+  CHECK(formula("abs(list)") == "1: no overload of 'abs' takes (int[])");
+  CHECK(formula("self.size(list)") == "6: the method 'size' does not take (int[])");
+  CHECK(formula("tensors.size(0)") == "int[]");
+}
+
+TEST_CASE("what formulas call is not hidden by an argument") {
+  Scope hiding = scope();
+  hiding.add({"sum_to", of_base(ExprBase::Tensor), ExprRole::Argument});
+  CHECK_THROWS_WITH(check_expr(parse_expr("sum_to(grad, list)"), ExprContext::Derivative, hiding, functions()),
+                    "'sum_to' is a helper, but also an argument or a result of the operator, which hides it in C++");
+}
+
+TEST_CASE("a choice of None or an empty list has the type of the other") {
+  CHECK(formula("flag ? None : n") == "int?");
+  CHECK(formula("flag ? None : self") == "Tensor?");
+  CHECK(formula("flag ? [] : tensors") == "Tensor[]");
+  CHECK(contract("flag ? [] : list") == "int[]");
+  CHECK(contract("flag ? n : None") == "12: None can be chosen in formulas only");
+  CHECK(formula("flag ? None : None") == "6: the choice is between None and None");
+  CHECK(formula("flag ? [] : [flag]") == "8: an empty list is chosen as int[] or Tensor[], but the other is bool[]");
+  CHECK(contract("len(flag ? [] : tensors)") == "12: an empty list is chosen as int[], but the other is Tensor[]");
 }
 
 TEST_CASE("names resolve to arguments and constants, and a wrong one is suggested") {

@@ -29,10 +29,10 @@ std::string saved_by(std::string_view text) {
       "Tensor">;
   Scope scope;
   for (const Parameter& parameter : signature_of(kOp).parameters)
-    scope.add({parameter.name, parameter.type, SymbolKind::Argument});
-  scope.add({"result", of_base(ExprBase::Tensor), SymbolKind::Result});
-  scope.add({"grad", of_base(ExprBase::Tensor), SymbolKind::Gradient});
-  scope.add({"needs", of_base(ExprBase::Bool).list(), SymbolKind::Needs});
+    scope.add({parameter.name, parameter.type, ExprRole::Argument});
+  scope.add({"result", of_base(ExprBase::Tensor), ExprRole::Result});
+  scope.add({"grad", of_base(ExprBase::Tensor), ExprRole::Gradient});
+  scope.add({"needs", of_base(ExprBase::Bool).list(), ExprRole::Needs});
   FunctionTable table;
   for (const FunctionSchema helper : kHelpers) table.add_helper(helper);
   std::string out;

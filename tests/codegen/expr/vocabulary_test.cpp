@@ -7,7 +7,8 @@
 using namespace keyway;
 
 TEST_CASE("dtypes have the names that core gives them") {
-  for (const Symbol& symbol : constants(ExprContext::Contract)) {
+  const Scope all = constants(ExprContext::Contract);
+  for (const Symbol& symbol : all.symbols()) {
     if (symbol.type.base != ExprBase::DType) continue;
     INFO(symbol.name);
     const auto dtype = try_parse_dtype(symbol.name);
@@ -18,7 +19,8 @@ TEST_CASE("dtypes have the names that core gives them") {
 
 TEST_CASE("every constant, and every overload of a predicate, stands once") {
   std::set<std::string> seen;
-  for (const Symbol& symbol : constants(ExprContext::DType)) CHECK(seen.insert(symbol.name).second);
+  const Scope all = constants(ExprContext::DType);
+  for (const Symbol& symbol : all.symbols()) CHECK(seen.insert(symbol.name).second);
   for (const ExprContext context : {ExprContext::Data, ExprContext::DType}) {
     seen.clear();
     for (const std::string& name : predicate_names()) {

@@ -105,6 +105,18 @@ TEST_CASE("a macro stands for a text, a list or an object") {
   CHECK(ops[0].doc == "Does int dim=0, int end=1.");
 }
 
+TEST_CASE("brackets and commas in quotes are no part of a macro's use, and an apostrophe begins no quotes") {
+  const auto ops = ops_of(
+      with_macros(R"~("is(A, B)": "{A} == {B}")~",
+                  R"~({ "func": "f(Tensor self) -> Tensor", "requires": ["{is('),{', \"'\")} || {is('[', ',')}"],)~"
+                  R"~( "doc": "It's {is(one's, others')}.", "example": "(1) == 1" })~"));
+  CHECK(texts(ops[0].contracts) == std::vector<std::string>{R"~('),{' == "'" || '[' == ',')~"});
+  CHECK(ops[0].doc == "It's one's == others'.");
+  CHECK(
+      errors_in(file_of(R"~({ "func": "f(Tensor self) -> Tensor", "doc": "Is {is(1}.", "example": "(1) == 1" })~")) ==
+      "test.json:2:50: error: f: the doc has '{', but what follows is no use of a macro: '{name}' or '{name(x, y)}'\n");
+}
+
 TEST_CASE("a template becomes an entry for each value of its words, sorted with the others") {
   const auto ops = ops_of(
       file_of(entry_template(

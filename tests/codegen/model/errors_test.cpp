@@ -73,6 +73,37 @@ TEST_CASE("predicates and methods take their arguments by position, operators in
       "test.json:3:35: error: f: of an operator's result a contract knows dim, dtype, size and sizes, not 'strides'\n");
 }
 
+TEST_CASE("a contract asks an operator for what is planned, and has no other use for its results") {
+  const auto required = [](const std::string& contract, const std::string& recipe = R"~("kernels": ["CPU"])~") {
+    return errors_of(R"~({ "func": "f(Tensor self) -> Tensor", "kernels": ["CPU"], "requires": [")~" + contract +
+                     R"~("], "derivatives": {}, "doc": "Does.", "example": "f([1]) == [1]" },
+{ "func": "g(Tensor self) -> (Tensor, Tensor)", )~" +
+                     recipe + R"~(, "derivatives": {}, "doc": "Does.", "example": "g([1]) == ([1], [1])" })~");
+  };
+  CHECK(required("g(self)[1].dim() == f(self).size(0)").empty());
+  for (const char* contract :
+       {"let a = f(self)", "len([f(self)]) == 1", "f(f(self)).dim() == 1", "same_sizes([self, g(self)[0]])"}) {
+    INFO(contract);
+    CHECK(required(contract).find("error: f: a contract asks an operator's result for dim, dtype, size or sizes, and "
+                                  "does nothing else with it") != std::string::npos);
+  }
+  CHECK(required("g(self)[0].dim() == 1", R"~("composite": "g")~") ==
+        "test.json:2:73: error: f: a contract asks for results that are planned before the kernel runs, and 'g' has "
+        "none\n");
+}
+
+TEST_CASE("a rule of dtypes calls no operator, and a promotion is of operands") {
+  const auto dtypes = [](const std::string& rules) {
+    return errors_of(R"~({ "func": "f(Tensor self, Tensor(a!) stats) -> Tensor", "kernels": ["CPU"],
+"dtypes": { )~" + rules +
+                     R"~( }, "derivatives": {}, "doc": "Does.", "example": "f([1], [1]) == [1]" })~");
+  };
+  CHECK(dtypes(R"~("self, stats": "promote")~").empty());
+  CHECK(dtypes(R"~("stats": "promote(floating)")~") ==
+        "test.json:3:22: error: f: 'promote' is of operands, but these are written beside the results\n");
+  CHECK(dtypes(R"~("result": "f(self, stats).dtype()")~") == "test.json:3:24: error: f: no predicate 'f'\n");
+}
+
 TEST_CASE("names of arguments are not those of generated parameters of lambdas") {
   const auto built = testing::build(testing::file_of(
       R"~({ "func": "f(Tensor self, int[] dims, int x) -> Tensor", "kernels": ["CPU"],
@@ -385,6 +416,10 @@ TEST_CASE("ops are sorted, and each stands once") {
         "test.json:3:11: error: a.x: stands already at test.json:2:11\n");
   CHECK(errors_of(entry("a.x", R"~("out": "out", )~") + ",\n" + entry("a.y", R"~("out": "out", )~")) ==
         "test.json:3:11: error: a.y: generates a.out, and so does a.x at test.json:2:11\n");
+  const std::string function = R"~("variants": ["function"], )~";
+  CHECK(errors_of(entry("a.b_c", function) + ",\n" + entry("a_b.c", function)) ==
+        "test.json:3:11: error: a_b.c: generates a_b.c, which is a_b_c in C++, as is a.b_c of a.b_c at "
+        "test.json:2:11\n");
 }
 
 TEST_CASE("an alias is a name, and has one meaning") {
