@@ -192,7 +192,7 @@ class Distribution:
 
 
 class LocScale(Distribution):
-    """The base of distributions at a place `loc`, of a width `scale`."""
+    """The base of distributions with a location `loc` and a `scale`, real numbers and positive ones."""
 
     has_rsample = True
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
