@@ -152,7 +152,7 @@ void copy_recorded(TensorBase& to, const TensorBase& from) {
 
 TensorBase before_change(const TensorBase& self) {
   // Of a dual tensor, what has a history are its parts.
-  const bool may_have_history = self.requires_grad() || self.key_set().has(Functionality::Forward);
+  const bool may_have_history = self.requires_grad() || self.key_set().has(Functionality::ForwardAD);
   if (!may_have_history || !grad_enabled()) return self;
   return Caller<ops::clone_sig>::call(ops::clone, self, std::nullopt);
 }

@@ -33,7 +33,7 @@ Tensor copy_for(const Tensor& leaf, const Tensor& grad) {
 
 // First in the queue once all gradients of the leaf are there, so that they take no room for long.
 AccumulateGrad::AccumulateGrad(Tensor leaf) : Node(std::numeric_limits<std::uint64_t>::max()), leaf_(std::move(leaf)) {
-  add_output(leaf_);
+  add_input_metadata(leaf_);
   forget_stream();
 }
 

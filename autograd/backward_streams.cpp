@@ -1,5 +1,5 @@
 #include <keyway/autograd/backward_streams.h>
-#include <keyway/core/tensor/memory_cache.h>
+#include <keyway/core/tensor/device_allocator.h>
 
 #include <algorithm>
 
@@ -13,9 +13,9 @@ bool has_streams(Device device) {
 }
 
 void record_use_in(const TensorBase& tensor, const Stream& stream) {
-  auto* const cache = dynamic_cast<MemoryCache*>(find_allocator(tensor.device().type()));
-  if (cache == nullptr) return;
-  if (const void* const data = tensor.storage().data()) cache->record_stream(data, tensor.device(), stream);
+  auto* const allocator = dynamic_cast<DeviceAllocator*>(find_allocator(tensor.device().type()));
+  if (allocator == nullptr) return;
+  if (const void* const data = tensor.storage().data()) allocator->record_stream(data, tensor.device(), stream);
 }
 
 void wait(const Stream& waiting, const Stream& for_what_is_in) {

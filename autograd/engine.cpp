@@ -82,7 +82,7 @@ bool broadcastable_to(IntArrayRef from, IntArrayRef to) {
 
 // The one place where gradients get the shape, dtype and device of what they are the gradients of.
 void conform(Tensor& grad, const Node& node, std::uint32_t input_nr, const Node* from) {
-  const OutputInfo* info = node.output_info(input_nr);
+  const InputMetadata* info = node.input_metadata(input_nr);
   if (info == nullptr) return;
   if (grad.sizes() != IntArrayRef(info->sizes)) {
     KEYWAY_CHECK_AS(Autograd, broadcastable_to(info->sizes, grad.sizes()),
@@ -173,7 +173,7 @@ void GraphTask::deliver(const Edge& edge, Tensor grad, const Node* from) {
   NodeState& state = *table_.lookup(edge.node.get());
   if (!grad.defined() || !state.wanted()) return;
   conform(grad, *edge.node, edge.input_nr, from);
-  state.grads.resize(std::max(edge.node->num_outputs(), edge.input_nr + std::size_t{1}));
+  state.grads.resize(std::max(edge.node->num_inputs(), edge.input_nr + std::size_t{1}));
   Tensor& sum = state.grads[edge.input_nr];
   if (streams_) [[unlikely]]
     streams_->before_sum(edge, sum);
@@ -222,7 +222,7 @@ KEYWAY_COLD void check_nan(const Node& node, const variable_list& grads) {
 void GraphTask::run_node(Node& node) {
   NodeState& state = *table_.lookup(&node);
   variable_list grads = std::move(state.grads);
-  grads.resize(node.num_outputs());
+  grads.resize(node.num_inputs());
   node.run_tensor_hooks(grads);
   if (state.is_input && !options_.accumulate) capture(node, grads);
   // Nobody wants a gradient from what does not run.
@@ -311,7 +311,7 @@ variable_list root_gradients(std::string_view what, const std::vector<Tensor>& o
 }
 
 bool any_is_dual(const std::vector<Tensor>& tensors) {
-  return std::ranges::any_of(tensors, [](const Tensor& t) { return t.key_set().has(Functionality::Forward); });
+  return std::ranges::any_of(tensors, [](const Tensor& t) { return t.key_set().has(Functionality::ForwardAD); });
 }
 
 variable_list all_known_as(const std::vector<Tensor>& tensors) {
@@ -375,7 +375,7 @@ variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, 
                            const std::vector<Edge>* inputs) {
   KEYWAY_CHECK_AS(Autograd, !thread_state.inference, "backward cannot run in inference mode");
   const BackwardState state;
-  const EnableGradGuard recorded(options.create_graph);
+  const AutoGradMode recorded(options.create_graph);
   GraphTask task(options, inputs);
   struct Restore {
     GraphTask* outer;

@@ -29,7 +29,7 @@ void AutogradContext::mark_non_differentiable(const variable_list& outputs) {
 variable_list FunctionNode::apply(variable_list&& grads) {
   if (ctx.materialize_grads_) {
     for (std::size_t i = 0; i < grads.size(); ++i) {
-      if (const OutputInfo* info = output_info(i); info != nullptr && !grads[i].defined()) {
+      if (const InputMetadata* info = input_metadata(i); info != nullptr && !grads[i].defined()) {
         grads[i] = keyway::zeros(info->sizes, TensorOptions(info->dtype).device(info->device));
       }
     }
@@ -65,13 +65,13 @@ void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, b
                     "of batches",
                     name_);
   for (const Tensor& input : inputs)
-    KEYWAY_CHECK_AS(NotImplemented, !input.defined() || !input.key_set().has(Functionality::Forward),
+    KEYWAY_CHECK_AS(NotImplemented, !input.defined() || !input.key_set().has(Functionality::ForwardAD),
                     "forward mode: {} cannot take a dual tensor: a function with a backward of its own says nothing of "
                     "tangents",
                     name_);
   mark_changed(inputs, outputs, records);
   for (const Tensor& output : outputs)
-    KEYWAY_CHECK_AS(NotImplemented, !output.defined() || !output.key_set().has(Functionality::Forward),
+    KEYWAY_CHECK_AS(NotImplemented, !output.defined() || !output.key_set().has(Functionality::ForwardAD),
                     "forward mode: {} gives a dual tensor, but takes none: what it uses of duals has to be among its "
                     "arguments",
                     name_);
@@ -85,19 +85,19 @@ void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, b
   for (Tensor& output : outputs) {
     const auto input = std::ranges::find(inputs, output.impl(), &Tensor::impl);
     if (!output.defined()) {
-      add_undefined_output();
+      add_undefined_input();
     } else if (ctx.non_differentiable_.contains(output.impl())) {
       if (input != inputs.end()) output = output.detach();
-      add_undefined_output();
+      add_undefined_input();
     } else if (ctx.dirty_.contains(output.impl())) {
       rebase_history(output, self, static_cast<std::size_t>(input - inputs.begin()));
     } else {
       // An input that is returned as it is becomes a view of itself, with this node as its origin.
       if (input != inputs.end()) {
         output = Tensor(make_view(*input, input->sizes(), input->strides(), input->storage_offset()));
-        as_view(*input, output, Creation::CustomFunction);
+        as_view(*input, output, CreationMeta::CustomFunction);
       }
-      if (is_view(output)) set_creation(output, Creation::CustomFunction);
+      if (is_view(output)) set_creation_meta(output, CreationMeta::CustomFunction);
       set_history(output, self);
     }
   }

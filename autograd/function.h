@@ -12,7 +12,7 @@
 //   Tensor y = Square::apply(x);
 #pragma once
 
-#include <keyway/autograd/record.h>
+#include <keyway/autograd/needs_grad.h>
 #include <keyway/dispatch/call/ivalue.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // The operators of the family inplace_view: geometry that changes in place, and the history that follows it.
-#include <keyway/autograd/recording.h>
+#include <keyway/autograd/generated_kernels.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/inplace_view_composites.h>
 
@@ -11,7 +11,7 @@ namespace {
 // well; that of a tensor that is a view itself is made anew from its base when it is asked for.
 Tensor& take_geometry(Tensor& self, const auto& make_view) {
   autograd::check_inplace("self", self, /*records=*/false);
-  const EnableGradGuard guard;
+  const AutoGradMode guard;
   const Tensor view = make_view();
   const bool has_history = self.requires_grad() && !self.is_leaf() && !autograd::is_view(self);
   autograd::Edge edge = has_history ? autograd::gradient_edge(view) : autograd::Edge();

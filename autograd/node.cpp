@@ -112,12 +112,12 @@ void Node::destroy(Node* node) {
   destroy_list.running = false;
 }
 
-std::uint32_t Node::add_output(const TensorBase& output) {
+std::uint32_t Node::add_input_metadata(const TensorBase& output) {
   const Device device = output.device();
-  outputs_.push_back({output.sizes(), output.dtype(), device});
+  inputs_.push_back({output.sizes(), output.dtype(), device});
   if (!device.is_cpu()) [[unlikely]]
     take_stream(device);
-  return static_cast<std::uint32_t>(outputs_.size() - 1);
+  return static_cast<std::uint32_t>(inputs_.size() - 1);
 }
 
 void Node::take_stream(Device device) {
@@ -129,9 +129,9 @@ void Node::take_stream(Device device) {
   stream_device_ = device;
 }
 
-std::uint32_t Node::add_undefined_output() {
-  outputs_.push_back({});
-  return static_cast<std::uint32_t>(outputs_.size() - 1);
+std::uint32_t Node::add_undefined_input() {
+  inputs_.push_back({});
+  return static_cast<std::uint32_t>(inputs_.size() - 1);
 }
 
 bool Node::needs_input_grad(std::size_t i) const { return edges_[i] && wanted_by_running_backward(*edges_[i].node); }

@@ -33,9 +33,9 @@ struct Edge {
   explicit operator bool() const { return static_cast<bool>(node); }
 };
 
-// What the gradient of one output must look like. The engine brings gradients to it. Without a dtype, there never is
-// one.
-struct OutputInfo {
+// What one gradient that the node takes must look like: the output of the call that it is the gradient of. The engine
+// brings gradients to it. Without a dtype, there never is one.
+struct InputMetadata {
   DimVector sizes;
   ScalarType dtype = ScalarType::Undefined;
   Device device = DeviceType::CPU;
@@ -69,14 +69,14 @@ class KEYWAY_API Node : public RefCounted {
   void add_next_edge(Edge edge) { edges_.push_back(std::move(edge)); }
   void set_next_edge(std::size_t i, Edge edge) { edges_[i] = std::move(edge); }
   ArrayRef<Edge> next_edges() const { return edges_; }
-  // Announces an output; gives its number.
-  std::uint32_t add_output(const TensorBase& output);
-  // An output that never gets a gradient.
-  std::uint32_t add_undefined_output();
-  std::size_t num_outputs() const { return outputs_.size(); }
-  // Null for an undefined output.
-  const OutputInfo* output_info(std::size_t i) const {
-    return outputs_[i].dtype == ScalarType::Undefined ? nullptr : &outputs_[i];
+  // Of one more input of the node, the gradient of `output`; gives its number.
+  std::uint32_t add_input_metadata(const TensorBase& output);
+  // One more input, of an output that never gets a gradient.
+  std::uint32_t add_undefined_input();
+  std::size_t num_inputs() const { return inputs_.size(); }
+  // Null for one of add_undefined_input().
+  const InputMetadata* input_metadata(std::size_t i) const {
+    return inputs_[i].dtype == ScalarType::Undefined ? nullptr : &inputs_[i];
   }
 
   // The stream that was current on the device of the node's first output that lies on a device with streams, when the
@@ -159,7 +159,7 @@ class KEYWAY_API Node : public RefCounted {
   void wait_and_lock();
 
   InlineVector<Edge, 2> edges_;
-  InlineVector<OutputInfo, 1> outputs_;
+  InlineVector<InputMetadata, 1> inputs_;
   std::uint64_t sequence_nr_;
   std::atomic<Extras*> extras_{nullptr};  // owned
   std::unique_ptr<NodeBinding> binding_;

@@ -8,7 +8,7 @@ namespace keyway::inline v1::autograd {
 namespace {
 Edge history_of(const TensorBase& saved, bool is_output) {
   if (!is_output) return gradient_edge(saved);
-  return {nullptr, static_cast<const Meta*>(saved.impl()->autograd_meta())->output_nr()};
+  return {nullptr, static_cast<const AutogradMeta*>(saved.impl()->autograd_meta())->output_nr()};
 }
 
 // Of an output, whose gradient goes to the node that saved it; where that changed a view in place, to the change of the

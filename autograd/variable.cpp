@@ -13,48 +13,50 @@
 namespace keyway::inline v1::autograd {
 
 // A gradient may have a gradient, which has one: they go one after the other, not each within the last.
-Meta::~Meta() {
+AutogradMeta::~AutogradMeta() {
   while (grad_ && grad_->use_count() == 1 && grad_->autograd_meta() != nullptr) {
-    grad_ = std::move(static_cast<Meta*>(grad_->autograd_meta())->grad_);
+    grad_ = std::move(static_cast<AutogradMeta*>(grad_->autograd_meta())->grad_);
   }
   delete hooks_.load(std::memory_order_acquire);
 }
 
 // The functions below are Meta's only users; what they change is theirs to know.
 struct MetaAccess {
-  static Meta* find(const TensorBase& tensor) { return static_cast<Meta*>(tensor.impl()->autograd_meta()); }
-  static Meta& make(const TensorBase& tensor) {
-    if (find(tensor) == nullptr) tensor.impl()->set_autograd_meta(std::make_unique<Meta>(tensor.impl()));
+  static AutogradMeta* find(const TensorBase& tensor) {
+    return static_cast<AutogradMeta*>(tensor.impl()->autograd_meta());
+  }
+  static AutogradMeta& make(const TensorBase& tensor) {
+    if (find(tensor) == nullptr) tensor.impl()->set_autograd_meta(std::make_unique<AutogradMeta>(tensor.impl()));
     return *find(tensor);
   }
   static ViewInfo* view(const TensorBase& tensor) {
-    Meta* meta = find(tensor);
+    AutogradMeta* meta = find(tensor);
     return meta == nullptr || !meta->view_.base.defined() ? nullptr : &meta->view_;
   }
   // As it was last set: that of a view may be out of date.
-  static const Node* fn(const Meta& meta) { return meta.grad_fn_.get(); }
-  static void set_fn(Meta& meta, Edge edge) {
+  static const Node* fn(const AutogradMeta& meta) { return meta.grad_fn_.get(); }
+  static void set_fn(AutogradMeta& meta, Edge edge) {
     meta.output_nr_ = edge.input_nr;
     meta.grad_fn_ = std::move(edge.node);
   }
-  static bool& requires_grad(Meta& meta) { return meta.requires_grad_; }
-  static bool& retains_grad(Meta& meta) { return meta.retains_grad_; }
+  static bool& requires_grad(AutogradMeta& meta) { return meta.requires_grad_; }
+  static bool& retains_grad(AutogradMeta& meta) { return meta.retains_grad_; }
   // A backward may replace it while another thread asks for it.
-  static intrusive_ptr<TensorImpl> grad(const Meta& meta) {
+  static intrusive_ptr<TensorImpl> grad(const AutogradMeta& meta) {
     const std::lock_guard lock(meta.accumulator_lock_);
     return meta.grad_;
   }
-  static void set_grad(Meta& meta, intrusive_ptr<TensorImpl> grad) {
+  static void set_grad(AutogradMeta& meta, intrusive_ptr<TensorImpl> grad) {
     const std::lock_guard lock(meta.accumulator_lock_);
     std::swap(meta.grad_, grad);  // what was there goes after the lock
   }
-  static SpinLock& accumulator_lock(Meta& meta) { return meta.accumulator_lock_; }
-  static weak_intrusive_ptr<Node>& accumulator(Meta& meta) { return meta.accumulator_; }
-  static Stream& accumulated_in(Meta& meta) { return meta.accumulated_in_; }
-  static ViewInfo& view_slot(Meta& meta) { return meta.view_; }
-  static const LeafHooks* hooks(const Meta& meta) { return meta.hooks_.load(std::memory_order_acquire); }
+  static SpinLock& accumulator_lock(AutogradMeta& meta) { return meta.accumulator_lock_; }
+  static weak_intrusive_ptr<Node>& accumulator(AutogradMeta& meta) { return meta.accumulator_; }
+  static Stream& accumulated_in(AutogradMeta& meta) { return meta.accumulated_in_; }
+  static ViewInfo& view_slot(AutogradMeta& meta) { return meta.view_; }
+  static const LeafHooks* hooks(const AutogradMeta& meta) { return meta.hooks_.load(std::memory_order_acquire); }
   static LeafHooks& make_hooks(const TensorBase& leaf) {
-    Meta& meta = make(leaf);
+    AutogradMeta& meta = make(leaf);
     LeafHooks* there = meta.hooks_.load(std::memory_order_acquire);
     if (there != nullptr) return *there;
     auto made = std::make_unique<LeafHooks>();
@@ -78,7 +80,7 @@ void mark_recorded(const TensorBase& tensor) {
 }
 
 // In anomaly mode: what a new one is to remember is asked for without the lock.
-KEYWAY_COLD intrusive_ptr<Node> remembering_accumulator(const TensorBase& leaf, Meta& meta) {
+KEYWAY_COLD intrusive_ptr<Node> remembering_accumulator(const TensorBase& leaf, AutogradMeta& meta) {
   {
     const std::lock_guard lock(MetaAccess::accumulator_lock(meta));
     if (intrusive_ptr<Node> alive = MetaAccess::accumulator(meta).lock()) return alive;
@@ -91,7 +93,7 @@ KEYWAY_COLD intrusive_ptr<Node> remembering_accumulator(const TensorBase& leaf, 
   return made;
 }
 
-intrusive_ptr<Node> grad_accumulator(const TensorBase& leaf, Meta& meta) {
+intrusive_ptr<Node> grad_accumulator(const TensorBase& leaf, AutogradMeta& meta) {
   if (AnomalyMode::is_enabled()) [[unlikely]]
     return remembering_accumulator(leaf, meta);
   const std::lock_guard lock(MetaAccess::accumulator_lock(meta));
@@ -109,7 +111,7 @@ void retain_at(const TensorBase& tensor, const Edge& edge) {
     const intrusive_ptr<TensorImpl> alive = weak.lock();
     if (!alive || !grads[i].defined()) return;
     const TensorBase self(alive);
-    Meta& meta = *MetaAccess::find(self);
+    AutogradMeta& meta = *MetaAccess::find(self);
     const std::lock_guard lock(*node);  // other threads may run a backward over the same node
     if (MetaAccess::fn(meta) != node) return;
     const Tensor before = grad_of(self);
@@ -134,24 +136,24 @@ void call_hook(const GradientHook& hook, Tensor& grad) {
   grad = std::move(replaced);
 }
 
-std::string_view why_not(Creation creation) {
+std::string_view why_not(CreationMeta creation) {
   switch (creation) {
-    case Creation::NoGrad: return "it was made under no_grad, so that its base does not know of it";
-    case Creation::MultiOutput: return "it is one of several views that one call returned";
-    case Creation::OtherDtype: return "its elements are of another dtype than its base's";
-    case Creation::CustomFunction: return "a custom Function made it";
-    case Creation::Inference: return "it was made in inference mode";
-    case Creation::Default: break;
+    case CreationMeta::NoGrad: return "it was made under no_grad, so that its base does not know of it";
+    case CreationMeta::MultiOutput: return "it is one of several views that one call returned";
+    case CreationMeta::OtherDtype: return "its elements are of another dtype than its base's";
+    case CreationMeta::CustomFunction: return "a custom Function made it";
+    case CreationMeta::Inference: return "it was made in inference mode";
+    case CreationMeta::Default: break;
   }
   return "";
 }
 
 }  // namespace
 
-void Meta::renew_view_grad_fn() const {
+void AutogradMeta::renew_view_grad_fn() const {
   intrusive_ptr<Node> before;  // goes after the lock: what it frees may wait for another language's
   const TensorBase& base = view_.base;
-  const bool follows = view_.creation == Creation::Default && base.requires_grad();
+  const bool follows = view_.creation == CreationMeta::Default && base.requires_grad();
   // Before the lock, since in anomaly mode both may wait for another language's.
   Edge base_edge = follows ? gradient_edge(base) : Edge();
   NodeOrigin origin = follows && AnomalyMode::is_enabled() ? NodeOrigin::here() : NodeOrigin();
@@ -160,7 +162,7 @@ void Meta::renew_view_grad_fn() const {
   if (view_.version.load(std::memory_order_relaxed) == version) return;
   // A view that is a leaf of its own keeps its history as long as its base has none. One that its base does not know of
   // stays a constant, but must not miss a history that the base got since.
-  if (view_.creation != Creation::Default) {
+  if (view_.creation != CreationMeta::Default) {
     KEYWAY_CHECK_AS(Autograd, autograd::grad_fn(base) == view_.base_grad_fn,
                     "the base of a view was changed in place where gradients are recorded, but the view cannot follow: "
                     "{}; make the view again",
@@ -176,17 +178,17 @@ void Meta::renew_view_grad_fn() const {
 }
 
 intrusive_ptr<Node> grad_fn(const TensorBase& tensor) {
-  const Meta* meta = tensor.defined() ? MetaAccess::find(tensor) : nullptr;
+  const AutogradMeta* meta = tensor.defined() ? MetaAccess::find(tensor) : nullptr;
   return meta == nullptr ? nullptr : meta->grad_fn();
 }
 
 const Node* last_grad_fn(const TensorBase& tensor) {
-  const Meta* meta = MetaAccess::find(tensor);
+  const AutogradMeta* meta = MetaAccess::find(tensor);
   return meta == nullptr ? nullptr : MetaAccess::fn(*meta);
 }
 
 Edge gradient_edge(const TensorBase& tensor) {
-  Meta* meta = MetaAccess::find(tensor);
+  AutogradMeta* meta = MetaAccess::find(tensor);
   if (meta == nullptr) return {};
   if (const intrusive_ptr<Node>& fn = meta->grad_fn()) return {fn, meta->output_nr()};
   if (!MetaAccess::requires_grad(*meta)) return {};
@@ -194,7 +196,7 @@ Edge gradient_edge(const TensorBase& tensor) {
 }
 
 void set_gradient_edge(const TensorBase& tensor, Edge edge) {
-  Meta& meta = MetaAccess::make(tensor);
+  AutogradMeta& meta = MetaAccess::make(tensor);
   if (MetaAccess::retains_grad(meta)) [[unlikely]]
     retain_at(tensor, edge);
   MetaAccess::set_fn(meta, std::move(edge));
@@ -204,16 +206,16 @@ void set_gradient_edge(const TensorBase& tensor, Edge edge) {
 
 void set_history(const TensorBase& result, const intrusive_ptr<Node>& node) {
   if (!result.defined() || !is_differentiable(result.dtype())) {
-    node->add_undefined_output();
+    node->add_undefined_input();
     return;
   }
-  const std::uint32_t number = node->add_output(result);
+  const std::uint32_t number = node->add_input_metadata(result);
   set_gradient_edge(result, {node, number});
 }
 
 void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node, std::size_t input_nr) {
   ViewInfo* view = MetaAccess::view(self);
-  const std::uint32_t number = node->add_output(self);
+  const std::uint32_t number = node->add_input_metadata(self);
   if (view == nullptr) {
     set_gradient_edge(self, {node, number});
     return;
@@ -238,7 +240,7 @@ void check_inplace(std::string_view name, const TensorBase& self, bool records) 
   const bool has_history = self.requires_grad() || (view != nullptr && view->base.requires_grad());
   if (!records && !has_history) return;
   if (view != nullptr) {
-    KEYWAY_CHECK_AS(Autograd, view->creation == Creation::Default,
+    KEYWAY_CHECK_AS(Autograd, view->creation == CreationMeta::Default,
                     "argument '{}' is a view that cannot be changed in place where gradients are recorded: {}", name,
                     why_not(view->creation));
     KEYWAY_CHECK_AS(Autograd, !(view->base.requires_grad() && view->base.is_leaf()),
@@ -255,26 +257,27 @@ constinit thread_local ViewListener view_listener __attribute__((tls_model("init
 
 }  // namespace
 
-void as_view(const TensorBase& base, const TensorBase& result, Creation creation) {
+void as_view(const TensorBase& base, const TensorBase& result, CreationMeta creation) {
   if (!result.defined() || result.is_inference()) return;
-  if (creation == Creation::Default) {
+  if (creation == CreationMeta::Default) {
     if (InferenceMode::is_enabled()) {
-      creation = Creation::Inference;
+      creation = CreationMeta::Inference;
     } else if (!grad_enabled()) {
-      creation = Creation::NoGrad;
+      creation = CreationMeta::NoGrad;
     }
   }
   const ViewInfo* outer = MetaAccess::view(base);
   // A view of such a view is no better; what is wrong with it goes on.
-  if (outer != nullptr && creation == Creation::Default) creation = outer->creation;
+  if (outer != nullptr && creation == CreationMeta::Default) creation = outer->creation;
   const TensorBase& root = outer != nullptr ? outer->base : base;
-  if (creation == Creation::Default && !can_follow(root.dtype(), result.dtype())) creation = Creation::OtherDtype;
-  auto meta = std::make_unique<Meta>(result.impl());
+  if (creation == CreationMeta::Default && !can_follow(root.dtype(), result.dtype()))
+    creation = CreationMeta::OtherDtype;
+  auto meta = std::make_unique<AutogradMeta>(result.impl());
   ViewInfo& view = MetaAccess::view_slot(*meta);
   view.base = Tensor(root);
   view.version = result._version();
   view.creation = creation;
-  if (creation != Creation::Default) view.base_grad_fn = grad_fn(root);
+  if (creation != CreationMeta::Default) view.base_grad_fn = grad_fn(root);
   result.impl()->set_autograd_meta(std::move(meta));
   if (is_differentiable(result.dtype())) add_autograd_key(*result.impl());
   if (view_listener != nullptr) [[unlikely]]
@@ -290,12 +293,12 @@ Tensor view_base(const TensorBase& tensor) {
   return view == nullptr ? Tensor() : view->base;
 }
 
-void set_creation(const TensorBase& tensor, Creation creation) {
+void set_creation_meta(const TensorBase& tensor, CreationMeta creation) {
   if (ViewInfo* view = MetaAccess::view(tensor)) view->creation = creation;
 }
 
 TensorBase unwrap_if_ended(const TensorBase& tensor) {
-  if (!tensor.defined() || !tensor.key_set().has(Functionality::Forward)) return tensor;
+  if (!tensor.defined() || !tensor.key_set().has(Functionality::ForwardAD)) return tensor;
   return forward_mode_hooks().without_ended(tensor);
 }
 
@@ -304,7 +307,7 @@ void check_is_no_wrapper(const TensorBase& tensor, std::string_view asked) {
                   "{}: within vmap the graph is that of all examples, in which the tensor of one has no place: a "
                   "function is differentiated by keyway.func.grad",
                   asked);
-  KEYWAY_CHECK_AS(Autograd, !tensor.key_set().has(Functionality::Forward),
+  KEYWAY_CHECK_AS(Autograd, !tensor.key_set().has(Functionality::ForwardAD),
                   "{}: a dual tensor has no history of its own: ask its primal, which unpack_dual gives, or "
                   "differentiate it by grad(), whose gradients are dual",
                   asked);
@@ -325,7 +328,7 @@ void set_requires_grad(const TensorBase& tensor, bool requires_grad) {
 }
 
 Tensor grad_of(const TensorBase& tensor) {
-  Meta* meta = tensor.defined() ? MetaAccess::find(unwrap_if_ended(tensor)) : nullptr;
+  AutogradMeta* meta = tensor.defined() ? MetaAccess::find(unwrap_if_ended(tensor)) : nullptr;
   return meta == nullptr ? Tensor() : Tensor(TensorBase(MetaAccess::grad(*meta)));
 }
 
@@ -353,20 +356,20 @@ void retain_grad(const TensorBase& tensor) {
 }
 
 void run_hooks(const TensorBase& leaf, Tensor& grad) {
-  Meta* meta = MetaAccess::find(leaf);
+  AutogradMeta* meta = MetaAccess::find(leaf);
   if (meta == nullptr || MetaAccess::hooks(*meta) == nullptr) return;
   MetaAccess::hooks(*meta)->of_gradient.for_each([&](const GradientHook& hook) { call_hook(hook, grad); });
 }
 
 void run_post_accumulate_hooks(const TensorBase& leaf) {
-  Meta* meta = MetaAccess::find(leaf);
+  AutogradMeta* meta = MetaAccess::find(leaf);
   if (meta == nullptr || MetaAccess::hooks(*meta) == nullptr) return;
   const Tensor tensor(leaf);
   MetaAccess::hooks(*meta)->post_accumulate.for_each([&](const PostAccumulateHook& hook) { hook(tensor); });
 }
 
 bool retains_grad(const TensorBase& tensor) {
-  Meta* meta = MetaAccess::find(tensor);
+  AutogradMeta* meta = MetaAccess::find(tensor);
   return meta != nullptr && MetaAccess::retains_grad(*meta);
 }
 
@@ -391,7 +394,7 @@ void register_post_accumulate_grad_hook(const TensorBase& leaf, PostAccumulateHo
 }
 
 void forget_accumulator(const TensorBase& leaf) {
-  Meta* meta = MetaAccess::find(leaf);
+  AutogradMeta* meta = MetaAccess::find(leaf);
   if (meta == nullptr) return;
   const std::lock_guard lock(MetaAccess::accumulator_lock(*meta));
   MetaAccess::accumulator(*meta) = {};
@@ -399,7 +402,7 @@ void forget_accumulator(const TensorBase& leaf) {
 
 void detach_in_place(const TensorBase& tensor) {
   KEYWAY_CHECK_AS(Autograd, !is_view(tensor), "detach_: a view cannot be detached in place: use detach()");
-  Meta* meta = MetaAccess::find(tensor);
+  AutogradMeta* meta = MetaAccess::find(tensor);
   if (meta == nullptr) return;
   MetaAccess::set_fn(*meta, {});
   MetaAccess::requires_grad(*meta) = false;

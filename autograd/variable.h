@@ -9,7 +9,7 @@
 namespace keyway::inline v1::autograd {
 
 // How a view came to be: what an in-place change of it may do.
-enum class Creation : std::uint8_t {
+enum class CreationMeta : std::uint8_t {
   Default,
   NoGrad,          // made under no_grad: a change that needs gradients is an error, since the view has no history
   MultiOutput,     // one of several views that one call made
@@ -23,7 +23,7 @@ enum class Creation : std::uint8_t {
 struct ViewInfo {
   Tensor base;
   std::atomic<std::uint32_t> version{0};  // of the storage when grad_fn was last right
-  Creation creation = Creation::Default;
+  CreationMeta creation = CreationMeta::Default;
   intrusive_ptr<Node> base_grad_fn;  // of the base when a view of another creation than Default was made
 };
 
@@ -35,10 +35,10 @@ struct LeafHooks {
   HookList<PostAccumulateHook> post_accumulate;
 };
 
-class KEYWAY_API Meta final : public AutogradMeta {
+class KEYWAY_API AutogradMeta final : public AutogradMetaInterface {
  public:
-  explicit Meta(TensorImpl* self) : self_(self) {}
-  ~Meta() override;
+  explicit AutogradMeta(TensorImpl* self) : self_(self) {}
+  ~AutogradMeta() override;
 
   bool requires_grad() const override { return requires_grad_ || grad_fn() != nullptr; }
   bool is_leaf() const override { return grad_fn() == nullptr; }
@@ -92,7 +92,8 @@ KEYWAY_API void rebase_history(const TensorBase& self, const intrusive_ptr<Node>
 KEYWAY_API void check_inplace(std::string_view name, const TensorBase& self, bool records);
 
 // Makes `result`, which shares the storage of `base`, a view of it that gradients flow through.
-KEYWAY_API void as_view(const TensorBase& base, const TensorBase& result, Creation creation = Creation::Default);
+KEYWAY_API void as_view(const TensorBase& base, const TensorBase& result,
+                        CreationMeta creation = CreationMeta::Default);
 // Hears of each view that as_view makes in this thread; null: nobody does. Returns who did before.
 using ViewListener = void (*)(const TensorBase& view);
 KEYWAY_API ViewListener exchange_view_listener(ViewListener listener);
@@ -100,7 +101,7 @@ KEYWAY_API bool is_view(const TensorBase& tensor);
 // The tensor that a view is of; undefined for others.
 KEYWAY_API Tensor view_base(const TensorBase& tensor);
 // Errors that a view must give when it is changed in place; set by Function and multi-output views.
-KEYWAY_API void set_creation(const TensorBase& view, Creation creation);
+KEYWAY_API void set_creation_meta(const TensorBase& view, CreationMeta creation);
 
 // With what autograd keeps what it knows of `tensor`: itself, but of a dual tensor whose level has ended what it stands
 // for.

@@ -124,7 +124,7 @@ AsStridedBackward::AsStridedBackward(Edge base_edge, const Geometry& base, const
     : Node(take_sequence_nr()), base_(base), view_(geometry_of(view)) {
   set_origin(std::move(origin));
   add_next_edge(std::move(base_edge));
-  add_output(view);
+  add_input_metadata(view);
 }
 
 variable_list AsStridedBackward::apply(variable_list&& grads) {
@@ -142,7 +142,7 @@ CopySlices::CopySlices(Edge base_edge, const TensorBase& base, const TensorBase&
   // The gradient of the view goes into the base's: the change needs it if the base does.
   change_->set_next_edge(view_input, std::move(base_edge));
   for (const Edge& edge : change_->next_edges()) add_next_edge(edge);
-  add_output(base);
+  add_input_metadata(base);
 }
 
 constinit thread_local CopySlices::Running* CopySlices::Running::last = nullptr;

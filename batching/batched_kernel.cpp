@@ -150,7 +150,7 @@ void call_values(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
   const Level* level = level_of_tensors(values);
   if (level != nullptr && change_view(op, values)) return;
   // What the function calls is batched, and differentiated forward.
-  if (rule_of(op) == nullptr && is_written_with_others(op, below.remove(Functionality::Forward)))
+  if (rule_of(op) == nullptr && is_written_with_others(op, below.remove(Functionality::ForwardAD)))
     return call_what_it_calls(op, below, level, values);
   if (call_random(op, level, values)) return;
   if (level != nullptr) return call_for_all(op, *level, values);

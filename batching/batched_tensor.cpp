@@ -19,7 +19,7 @@ TensorBase make_batched(TensorBase value, const Level& level) {
   auto impl = make_intrusive<TensorImpl>(*value.impl(), sizes.slice(1), strides.slice(1), value.storage_offset(),
                                          value.numel() / sizes[0]);
   // What is dual is the value.
-  impl->set_key_set(impl->key_set().remove(Functionality::Forward) | DispatchKeySet(Functionality::Batched));
+  impl->set_key_set(impl->key_set().remove(Functionality::ForwardAD) | DispatchKeySet(Functionality::Batched));
   impl->set_extra(std::make_unique<BatchedValue>(std::move(value), level.id()));
   return TensorBase(std::move(impl));
 }

@@ -20,7 +20,7 @@ std::optional<std::int64_t> common_rank(Call& call) {
 }
 
 void take_for_all(Call& call) {
-  update_tensors(call.stack, [&](TensorBase& tensor) { tensor = for_all(tensor, call.level); });
+  update_tensors(call.stack, [&](TensorBase& tensor) { tensor = expand_to_batch(tensor, call.level); });
 }
 
 // Shifts the arguments that name dimensions of tensors of that rank, and calls. False if there is nothing to shift

@@ -29,7 +29,7 @@ bool images(Call& call) {
   });
   if (!all_images && !all_lists) return false;
   update_tensors(call.stack, [&](TensorBase& tensor) {
-    const TensorBase value = for_all(tensor, call.level);
+    const TensorBase value = expand_to_batch(tensor, call.level);
     tensor = all_images ? value : merged(value);
   });
   call_boxed(call.op, call.stack);

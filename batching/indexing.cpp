@@ -46,7 +46,7 @@ bool index(Call& call) {
   const std::vector<TensorBase>& indices = call["indices"].to_tensor_list();
   if (!puts_indices_in_front(indices)) return false;
   call["indices"] = with_example(indices, call.level);
-  call["self"] = for_all(call.tensor("self"), call.level);
+  call["self"] = expand_to_batch(call.tensor("self"), call.level);
   call_boxed(call.op, call.stack);
   return true;
 }
@@ -61,7 +61,7 @@ bool index_put(Call& call) {
   if (values.dim() > rank) return false;
   if (const TensorBase* value = value_at(values, call.level)) call["values"] = with_rank(*value, rank);
   call["indices"] = with_example(indices, call.level);
-  call["self"] = for_all(self, call.level);
+  call["self"] = expand_to_batch(self, call.level);
   call_boxed(call.op, call.stack);
   return true;
 }
@@ -71,12 +71,12 @@ bool along_dim(Call& call) {
   const TensorBase self = call.tensor("self");
   const std::int64_t dim = call["dim"].to_int();
   if (value_at(call.tensor("index"), call.level) != nullptr || dim < -self.dim() || dim >= self.dim()) return false;
-  call["self"] = for_all(self, call.level);
+  call["self"] = expand_to_batch(self, call.level);
   call["dim"] = dim < 0 ? dim : dim + 1;
   if (call.op.schema().arguments().find("source")) {
     const TensorBase source = call.tensor("source");
     if (source.dim() != self.dim()) return false;
-    call["source"] = for_all(source, call.level);
+    call["source"] = expand_to_batch(source, call.level);
   }
   call_boxed(call.op, call.stack);
   return true;

@@ -12,13 +12,13 @@ bool is_of_batch(const Call& call, std::string_view argument) {
   return value_at(tensor, call.level) != nullptr;
 }
 
-Tensor for_all(const Call& call, std::string_view argument) {
-  return Tensor(for_all(call.tensor(argument), call.level));
+Tensor expand_to_batch(const Call& call, std::string_view argument) {
+  return Tensor(expand_to_batch(call.tensor(argument), call.level));
 }
 
 // The bias, in front of `dims` dimensions of space: of shape [O, 1, 1], or [batch, 1, O, 1, 1].
 Tensor bias_along_channels(const Call& call, std::int64_t dims) {
-  Tensor bias = is_of_batch(call, "bias") ? for_all(call, "bias").unsqueeze(1) : Tensor(call.tensor("bias"));
+  Tensor bias = is_of_batch(call, "bias") ? expand_to_batch(call, "bias").unsqueeze(1) : Tensor(call.tensor("bias"));
   for (std::int64_t i = 0; i < dims; ++i) bias = bias.unsqueeze(-1);
   return bias;
 }
@@ -44,11 +44,11 @@ bool convolution(Call& call) {
   if (adds_bias) call["bias"] = IValue(TensorBase());
   const std::int64_t images = call.tensor("input").size(0);
   if (weights_of_each) {
-    call["input"] = for_all(call, "input").movedim(0, 1).flatten(1, 2);
-    call["weight"] = for_all(call, "weight").flatten(0, 1);
+    call["input"] = expand_to_batch(call, "input").movedim(0, 1).flatten(1, 2);
+    call["weight"] = expand_to_batch(call, "weight").flatten(0, 1);
     call["groups"] = call["groups"].to_int() * batch;
   } else {
-    call["input"] = for_all(call, "input").flatten(0, 1);
+    call["input"] = expand_to_batch(call, "input").flatten(0, 1);
   }
   call_boxed(call.op, call.stack);
   Tensor result(call.stack[0].to_tensor());
@@ -68,7 +68,7 @@ bool layer_norm(Call& call) {
     if (!affine_of_each || !parameter.defined()) continue;
     if (parameter.dtype() != input.dtype() || parameter.sizes() != IntArrayRef(shape)) return false;
   }
-  call["input"] = for_all(call, "input");
+  call["input"] = expand_to_batch(call, "input");
   if (affine_of_each) call["weight"] = call["bias"] = IValue(TensorBase());
   call_boxed(call.op, call.stack);
   if (!affine_of_each) return true;
@@ -87,7 +87,7 @@ bool layer_norm(Call& call) {
 bool batch_norm(Call& call) {
   const std::int64_t batch = call.level.batch_size();
   update_tensors(call.stack, [&](TensorBase& tensor) {
-    const Tensor value(for_all(tensor, call.level));
+    const Tensor value(expand_to_batch(tensor, call.level));
     tensor = value.dim() > 2 ? value.movedim(0, 1).flatten(1, 2) : value.flatten(0, 1);
   });
   call_boxed(call.op, call.stack);
@@ -103,7 +103,7 @@ bool batch_norm(Call& call) {
 bool pad(Call& call) {
   const TensorBase self = call.tensor("self");
   if (std::ssize(call["pad"].to_int_list()) > 2 * self.dim()) return false;
-  call["self"] = for_all(self, call.level);
+  call["self"] = expand_to_batch(self, call.level);
   call_boxed(call.op, call.stack);
   return true;
 }
@@ -113,7 +113,7 @@ bool pad_backward(Call& call) {
   std::vector<std::int64_t> sizes = call["input_sizes"].to_int_list();
   if (std::ssize(sizes) != grad.dim()) return false;
   sizes.insert(sizes.begin(), call.level.batch_size());
-  call["grad_output"] = for_all(grad, call.level);
+  call["grad_output"] = expand_to_batch(grad, call.level);
   call["input_sizes"] = std::move(sizes);
   call_boxed(call.op, call.stack);
   return true;
@@ -122,14 +122,14 @@ bool pad_backward(Call& call) {
 // Of weights of each example, rows are gathered.
 bool embedding(Call& call) {
   if (!is_of_batch(call, "weight")) {
-    call["indices"] = for_all(call, "indices");
+    call["indices"] = expand_to_batch(call, "indices");
     call_boxed(call.op, call.stack);
     return true;
   }
   const bool plain =
       call["padding_idx"].to_int() < 0 && !call["scale_grad_by_freq"].to_bool() && !call["sparse"].to_bool();
   if (!plain || call.tensor("weight").dim() != 2) return false;
-  const Tensor weight = for_all(call, "weight"), indices = for_all(call, "indices");
+  const Tensor weight = expand_to_batch(call, "weight"), indices = expand_to_batch(call, "indices");
   const Tensor rows = indices.reshape({indices.size(0), -1, 1}).to(kLong);
   const Tensor gathered = weight.gather(1, rows.expand({-1, -1, weight.size(2)}));
   std::vector<std::int64_t> sizes(indices.sizes().begin(), indices.sizes().end());
@@ -150,7 +150,7 @@ bool attention(Call& call) {
   });
   if (!fits) return false;
   update_tensors(call.stack, [&](TensorBase& tensor) {
-    const Tensor value(for_all(tensor, call.level));
+    const Tensor value(expand_to_batch(tensor, call.level));
     DimVector sizes(value.sizes());
     sizes[1] = count;  // a mask may be the same for all
     tensor = value.expand(sizes).flatten(0, 1);
@@ -170,7 +170,7 @@ bool class_loss(Call& call) {
   if ((!one && !several) || is_of_batch(call, "weight") || reduction < 0 || reduction > 2) return false;
   const std::int64_t count = one ? 1 : self.size(0);
   const auto flat = [&](std::string_view argument) {
-    return one ? for_all(call, argument) : for_all(call, argument).flatten(0, 1);
+    return one ? expand_to_batch(call, argument) : expand_to_batch(call, argument).flatten(0, 1);
   };
   const Tensor targets = flat("target");
   Stack& arguments = call.stack;

@@ -26,7 +26,7 @@ Tensor with_level_dims(const Tensor& tensor, const Level* level) {
     return Tensor(make_batched(value.movedim(depth_of(level), 0), *inner));
   }
   const OutsideLevel outside(level);
-  return with_level_dims(Tensor(for_all(tensor, *level)), level->outer());
+  return with_level_dims(Tensor(expand_to_batch(tensor, *level)), level->outer());
 }
 
 Tensor without_level_dims(const Tensor& tensor, const Level* level) {

@@ -41,7 +41,7 @@ class KEYWAY_API Vmap {
 namespace keyway::inline v1::batching {
 
 // Vmap::example and Vmap::all, at a level.
-KEYWAY_API Tensor part_of(const Tensor& inputs, std::int64_t dim, const Level& level);
-KEYWAY_API Tensor whole_of(const Tensor& result, std::int64_t dim, const Level& level);
+KEYWAY_API Tensor add_batch_dim(const Tensor& inputs, std::int64_t dim, const Level& level);
+KEYWAY_API Tensor remove_batch_dim(const Tensor& result, std::int64_t dim, const Level& level);
 
 }  // namespace keyway::inline v1::batching

@@ -4,7 +4,7 @@
 
 namespace keyway::inline v1::batching {
 
-TensorBase for_all(const TensorBase& tensor, const Level& level) {
+TensorBase expand_to_batch(const TensorBase& tensor, const Level& level) {
   if (const TensorBase* value = value_at(tensor, level)) return *value;
   std::vector<std::int64_t> sizes{level.batch_size()};
   sizes.insert(sizes.end(), tensor.sizes().begin(), tensor.sizes().end());

@@ -37,7 +37,7 @@ class Refusal final : public Error {
 };
 
 // The value of a tensor of the batch; of any other, the tensor repeated for each example, as a view.
-TensorBase for_all(const TensorBase& tensor, const Level& level);
+TensorBase expand_to_batch(const TensorBase& tensor, const Level& level);
 // A value with dimensions of size 1 behind the batch, so that examples have `rank` dimensions.
 TensorBase with_rank(const TensorBase& value, std::int64_t rank);
 

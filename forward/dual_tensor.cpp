@@ -7,7 +7,7 @@
 namespace keyway::inline v1::forward {
 
 const DualValue* dual_value(const TensorBase& tensor) {
-  if (!tensor.key_set().has(Functionality::Forward)) return nullptr;
+  if (!tensor.key_set().has(Functionality::ForwardAD)) return nullptr;
   const auto* dual = static_cast<const DualValue*>(tensor.impl()->extra());
   KEYWAY_CHECK_AS(Internal, dual != nullptr, "forward mode: a view of a dual tensor was made beside the dispatcher");
   return dual;
@@ -31,7 +31,7 @@ bool requires_grad(const TensorBase& tensor) { return innermost_primal(tensor).r
 TensorBase make_dual_tensor(TensorBase primal, TensorBase tangent, LevelPtr level) {
   auto impl = make_intrusive<TensorImpl>(*primal.impl(), primal.sizes(), primal.strides(), primal.storage_offset(),
                                          primal.numel());
-  impl->set_key_set(impl->key_set() | DispatchKeySet(Functionality::Forward));
+  impl->set_key_set(impl->key_set() | DispatchKeySet(Functionality::ForwardAD));
   impl->set_extra(std::make_unique<DualValue>(std::move(primal), std::move(tangent), std::move(level)));
   return TensorBase(std::move(impl));
 }

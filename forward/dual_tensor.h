@@ -1,5 +1,5 @@
 // A dual tensor: a primal and its tangent, the derivative at one level. It has the primal's sizes, strides and memory;
-// its key Forward leads calls to where the tangents of their results are computed.
+// its key ForwardAD leads calls to where the tangents of their results are computed.
 #pragma once
 
 #include <keyway/core/tensor/tensor_base.h>

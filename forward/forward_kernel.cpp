@@ -115,12 +115,12 @@ Call taken_apart(const OperatorEntry& op, const LevelPtr& level, const Stack& va
 }
 
 void call_dual(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
-  with_arguments(op, stack, [&](Stack& values) { call_values(op, keys.remove(Functionality::Forward), values); });
+  with_arguments(op, stack, [&](Stack& values) { call_values(op, keys.remove(Functionality::ForwardAD), values); });
 }
 
 void register_kernels() {
   static const bool registered = [] {
-    Library library(Library::Kind::Impl, "_", DispatchKey::Forward);
+    Library library(Library::Kind::Impl, "_", DispatchKey::ForwardAD);
     library.fallback(&call_dual);
     library.commit().release();
     static constexpr autograd::ForwardModeHooks kHooks{&grad_of_duals, &without_ended};

@@ -1,4 +1,4 @@
-// What stands at the key Forward.
+// What stands at the key ForwardAD.
 #pragma once
 
 #include <keyway/dispatch/call/kernel.h>

@@ -26,7 +26,7 @@ void put_value(const TensorBase& tensor, TensorBase primal, TensorBase tangent, 
   TensorImpl& impl = *tensor.impl();
   impl.set_extra(std::make_unique<DualValue>(std::move(primal), std::move(tangent), level));
   impl.set_autograd_meta(nullptr);
-  impl.set_key_set(impl.key_set().remove(Functionality::Autograd) | DispatchKeySet(Functionality::Forward));
+  impl.set_key_set(impl.key_set().remove(Functionality::Autograd) | DispatchKeySet(Functionality::ForwardAD));
 }
 
 // What a tensor is now, as another one: with its history, and its tangents at outer levels.

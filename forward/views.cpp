@@ -46,7 +46,7 @@ ViewTracker::ViewTracker() {
   tracker = this;
   autograd::exchange_view_listener([](const TensorBase& view) {
     const TensorBase base = autograd::view_base(view);
-    const auto is_dual = [](const TensorBase& tensor) { return tensor.key_set().has(Functionality::Forward); };
+    const auto is_dual = [](const TensorBase& tensor) { return tensor.key_set().has(Functionality::ForwardAD); };
     if (autograd::is_differentiable(view.dtype()) && !is_dual(base) && !is_dual(view)) tracker->views_->add(base, view);
   });
 }
@@ -64,7 +64,8 @@ std::vector<TensorBase> tracked_views(const TensorBase& base) {
   if (found == tracker->views_->of.end()) return views;
   for (const WeakTensor& weak : found->second) {
     const TensorBase view(weak.lock());
-    if (view.defined() && !view.key_set().has(Functionality::Forward) && view.is_alias_of(base)) views.push_back(view);
+    if (view.defined() && !view.key_set().has(Functionality::ForwardAD) && view.is_alias_of(base))
+      views.push_back(view);
   }
   return views;
 }

@@ -84,11 +84,15 @@ void add_batching(nb::module_& module) {
   module.def("leave", leave, "Leaves the innermost.");
   module.def(
       "example",
-      [](const Tensor& inputs, std::int64_t dim) { return to_object(batching::part_of(inputs, dim, innermost())); },
+      [](const Tensor& inputs, std::int64_t dim) {
+        return to_object(batching::add_batch_dim(inputs, dim, innermost()));
+      },
       nb::arg("inputs"), nb::arg("dim"), "The tensor of an example, of those of all.");
   module.def(
       "all",
-      [](const Tensor& result, std::int64_t dim) { return to_object(batching::whole_of(result, dim, innermost())); },
+      [](const Tensor& result, std::int64_t dim) {
+        return to_object(batching::remove_batch_dim(result, dim, innermost()));
+      },
       nb::arg("result"), nb::arg("dim"), "The tensors of all examples, of one.");
   module.def(
       "is_of_example", [](const Tensor& tensor) { return batching::value_at(tensor, innermost()) != nullptr; },

@@ -3,7 +3,7 @@
 #include <keyway/core/device/event.h>
 #include <keyway/core/device/stream_guard.h>
 #include <keyway/core/random/generator.h>
-#include <keyway/core/tensor/memory_cache.h>
+#include <keyway/core/tensor/device_allocator.h>
 #include <keyway/python/cuda.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/interpreter_lock.h>

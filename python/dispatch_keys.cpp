@@ -32,7 +32,7 @@ constexpr std::array kNamedKeys{
     DispatchKey::AutogradCUDA,
     DispatchKey::AutogradMeta,
     DispatchKey::Tracer,
-    DispatchKey::Forward,
+    DispatchKey::ForwardAD,
     DispatchKey::AutocastCPU,
     DispatchKey::AutocastCUDA,
     DispatchKey::Batched,

@@ -18,14 +18,15 @@ namespace {
 nb::object key_object(DispatchKey key) { return nb::cast(DispatchKeyObject{key}); }
 
 void add_kernel_site(nb::module_& module) {
-  nb::class_<KernelSite>(module, "KernelSite", "A kernel, and where it was registered.")
+  nb::class_<RegisteredKernel>(module, "RegisteredKernel", "A kernel, and where it was registered.")
       .def_prop_ro(
-          "key", [](const KernelSite& self) { return key_object(self.key); }, "What it was registered to.")
-      .def_ro("name", &KernelSite::name)
+          "key", [](const RegisteredKernel& self) { return key_object(self.key); }, "What it was registered to.")
+      .def_ro("name", &RegisteredKernel::name)
       .def_prop_ro(
-          "site", [](const KernelSite& self) { return self.site.str(); }, "'file:line'.")
-      .def("__repr__",
-           [](const KernelSite& self) { return to_string(self.key) + " " + self.name + " (" + self.site.str() + ")"; });
+          "site", [](const RegisteredKernel& self) { return self.site.str(); }, "'file:line'.")
+      .def("__repr__", [](const RegisteredKernel& self) {
+        return to_string(self.key) + " " + self.name + " (" + self.site.str() + ")";
+      });
 }
 
 void add_explanation(nb::module_& module) {

@@ -38,7 +38,7 @@ class Registrations {
   Registrations(std::string ns, const std::string& kind, const std::string& file, int line) : ns_(std::move(ns)) {
     KEYWAY_CHECK(kind == "DEF" || kind == "FRAGMENT" || kind == "IMPL", "a library is DEF, FRAGMENT or IMPL, not '{}'",
                  kind);
-    const CallSite where{file.c_str(), line};
+    const SourceLocation where{file.c_str(), line};
     if (kind == "IMPL") {
       (void)Block(Block::Kind::Impl, ns_, DispatchKey::Undefined, where);  // which checks the namespace
       return;

@@ -45,7 +45,7 @@ class Profiling {
     if (all_threads) {
       all_listening_ = listen_to_all_threads(profile_);
     } else {
-      thread_listening_ = std::make_unique<ThreadListening>(profile_);
+      thread_listening_ = std::make_unique<ThreadListenerGuard>(profile_);
       thread_ = std::this_thread::get_id();
     }
   }
@@ -63,7 +63,7 @@ class Profiling {
  private:
   bool running_ = false;  // guarded by the interpreter lock, as the others are not
   std::shared_ptr<Profile> profile_;
-  std::unique_ptr<ThreadListening> thread_listening_;
+  std::unique_ptr<ThreadListenerGuard> thread_listening_;
   std::thread::id thread_;
   std::optional<ObserverHandle> all_listening_;
 };

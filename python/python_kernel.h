@@ -27,7 +27,7 @@ class PythonKernel {
 
   // "scale", for people, and where it was written; of what is no Python function, nothing.
   const std::string& name() const { return name_; }
-  const Site& site() const { return site_; }
+  const RegistrationSite& site() const { return site_; }
 
  private:
   void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) const;
@@ -35,7 +35,7 @@ class PythonKernel {
   nanobind::object function_;
   Takes takes_;
   std::string name_;
-  Site site_;
+  RegistrationSite site_;
 };
 
 }  // namespace keyway::inline v1::python

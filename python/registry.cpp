@@ -1,6 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/schema/printer.h>
-#include <keyway/dispatch/inspect/contract_check.h>
+#include <keyway/dispatch/inspect/schema_check.h>
 #include <keyway/dispatch/inspect/snapshot.h>
 #include <keyway/dispatch/inspect/trace.h>
 #include <keyway/dispatch/registry/dangling_kernels.h>
@@ -154,7 +154,7 @@ void add_registry(nb::module_& module) {
            })
       .def("__exit__", [](Observing& self, const nb::args&) { self.exit(); });
   nb::class_<Trace, Observing>(module, "_Trace").def(nb::init<>()).def("lines", &Trace::lines);
-  module.def("_check_contracts", [] { return std::make_unique<Observing>(contract_checker()); });
+  module.def("_check_schemas", [] { return std::make_unique<Observing>(schema_checker()); });
 }
 
 }  // namespace keyway::inline v1::python

@@ -57,7 +57,7 @@ nb::bytes print(const nb::dict& tensors, const nn::Metadata& metadata) {
   std::string file;
   {
     const LockReleased unlocked;
-    file = nn::print_safetensors(state, metadata);
+    file = nn::serialize_safetensors(state, metadata);
   }
   return nb::bytes(file.data(), file.size());
 }
@@ -76,7 +76,7 @@ nb::object parse(const nb::bytes& bytes) {
   nn::SafetensorsFile loaded;
   {
     const LockReleased unlocked;
-    loaded = nn::parse_safetensors({bytes.c_str(), bytes.size()});
+    loaded = nn::deserialize_safetensors({bytes.c_str(), bytes.size()});
   }
   return to_pair(loaded);
 }

@@ -66,7 +66,7 @@ Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tenso
   const Tensor linear = sum(grad + moved) - sum(moved.expand(grad.sizes()).to(grad.dtype()));
   const NoGradGuard guard;
   const Tensor error = linear - value();  // of rounding: the value is the one that is computed without derivatives
-  const EnableGradGuard recorded;
+  const AutoGradMode recorded;
   return linear - error;
 }
 

@@ -4,8 +4,8 @@
 
 namespace keyway::inline v1::detail {
 
-void make_reduction_space(Strided& space, const TensorBase& out, const TensorBase* second, const TensorBase& self,
-                          IntArrayRef dims, bool indexed) {
+void make_reduction_space(IterationSpace& space, const TensorBase& out, const TensorBase* second,
+                          const TensorBase& self, IntArrayRef dims, bool indexed) {
   const auto rank = static_cast<int>(self.dim());
   bool is_reduced[kMaxDims];
   std::fill_n(is_reduced, rank, dims.empty());

@@ -2,7 +2,7 @@
 // elements among those that are reduced.
 #pragma once
 
-#include <keyway/core/tensor/strided.h>
+#include <keyway/core/tensor/iteration_space.h>
 
 namespace keyway::inline v1::detail {
 
@@ -13,7 +13,7 @@ enum ReductionOperand { kSelf, kOut, kSecond, kIndex };
 // all if there are none; `second` may be null. Indices do not move unless `indexed`: so more dimensions are one run.
 // Requires: out has self's sizes with 1 for each of dims, or without them, and no two elements in one place; dims are
 // distinct and in [0, self.dim()), or 0 for a tensor without dimensions; self has elements.
-KEYWAY_API void make_reduction_space(Strided& space, const TensorBase& out, const TensorBase* second,
+KEYWAY_API void make_reduction_space(IterationSpace& space, const TensorBase& out, const TensorBase* second,
                                      const TensorBase& self, IntArrayRef dims, bool indexed);
 
 }  // namespace keyway::inline v1::detail

@@ -29,9 +29,9 @@ void move_bytes(char* to, const char* from, std::int64_t bytes) {
 
 // Tile by tile, straight from one to the other.
 void move_tiles(const TensorBase& src, const TensorBase& dst) {
-  Strided space;
+  IterationSpace space;
   const TensorBase* const operands[] = {&dst, &src};
-  make_strided(space, dst.sizes(), operands, 2);
+  make_iteration_space(space, dst.sizes(), operands, 2);
   const auto itemsize = static_cast<std::int64_t>(dst.itemsize());
   // A tile that is transposed has eight rows: rows that lie a power of two apart share one place of the first-level
   // cache, which holds eight lines there.

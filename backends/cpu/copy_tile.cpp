@@ -30,7 +30,7 @@ void store_item(char* to, T x) {
 }
 
 // The element that the context is, n times.
-template <Level level, typename T>
+template <SimdLevel level, typename T>
 struct RepeatBody {
   KEYWAY_INLINE static void run(const void* context, char* const* data, std::int64_t n) {
     constexpr auto kItem = static_cast<std::int64_t>(sizeof(T));
@@ -41,7 +41,7 @@ struct RepeatBody {
 };
 
 // n elements, of which the last is read first.
-template <Level level, typename T>
+template <SimdLevel level, typename T>
 struct ReverseBody {
   KEYWAY_INLINE static void run(const void*, char* const* data, std::int64_t n) {
     constexpr auto kItem = static_cast<std::int64_t>(sizeof(T));

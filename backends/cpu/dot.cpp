@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kPart = std::int64_t{1} << 18;
 
 // The context is the result, data are the operands.
-template <Level level, typename T>
+template <SimdLevel level, typename T>
 struct DotBody {
   [[gnu::always_inline]] static void run(const void* context, char* const* data, std::int64_t n) {
     const T* const a = reinterpret_cast<const T*>(data[0]);

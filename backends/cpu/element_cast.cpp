@@ -76,7 +76,7 @@ constexpr Pair loop_of(ScalarType to, ScalarType from) {
 }
 
 template <bool odd>
-Loop loop_for(ScalarType to, ScalarType from, Level level) {
+Loop loop_for(ScalarType to, ScalarType from, SimdLevel level) {
   const Pair pair = loop_of(to, from);
   return visit_dtype<kCastTypes>(pair.from, "copy_", [&]<typename From>() -> Loop {
     constexpr ScalarType kFrom = cpp_type_to_scalar_type<From>;
@@ -98,7 +98,7 @@ Loop loop_for(ScalarType to, ScalarType from, Level level) {
 }
 
 // What most casts take, found sooner than loop_for() does; null for others.
-Loop loop_of_16_bits(ScalarType to, ScalarType from, Level level) {
+Loop loop_of_16_bits(ScalarType to, ScalarType from, SimdLevel level) {
   if (to == kFloat) {
     if (from == kBFloat16) return kLoops<Cast<float, BFloat16>>[level];
     if (from == kHalf) return kLoops<Cast<float, Half>>[level];
@@ -111,7 +111,7 @@ Loop loop_of_16_bits(ScalarType to, ScalarType from, Level level) {
 
 }  // namespace
 
-ElementCast::ElementCast(ScalarType to, ScalarType from, Level level)
+ElementCast::ElementCast(ScalarType to, ScalarType from, SimdLevel level)
     : to_size_(static_cast<std::int16_t>(element_size(to))), from_size_(static_cast<std::int16_t>(element_size(from))) {
   if (const Loop only = loop_of_16_bits(to, from, level); only != nullptr) {
     steps_[count_++] = only;

@@ -17,7 +17,7 @@ class ElementCast {
   // Not to be run.
   ElementCast() = default;
   // Requires: the dtypes differ. Throws keyway::Error(Type) where one of them is no number.
-  ElementCast(ScalarType to, ScalarType from, Level level);
+  ElementCast(ScalarType to, ScalarType from, SimdLevel level);
 
   bool given() const { return count_ > 0; }
   void run(void* to, const void* from, std::int64_t n) const;

@@ -39,7 +39,7 @@ struct ForeachLoop {
     for (std::int64_t i = 0; i < n; ++i) functor(prepared, x[l][i]...);
   }
 
-  template <Level level>
+  template <SimdLevel level>
   struct At {
     KEYWAY_INLINE static void run(const void* context, char* const* data, std::int64_t n) {
       const auto& given = *static_cast<const ForeachContext<F>*>(context);

@@ -131,7 +131,7 @@ struct Pass {
   }
 
   // Passes of many columns by the factors that most lengths have are worth code for longer vectors.
-  template <Level level>
+  template <SimdLevel level>
   struct At {
     KEYWAY_INLINE static void run(const Pass* pass, int factor) { factor == 2 ? pass->run2() : pass->run4(); }
   };

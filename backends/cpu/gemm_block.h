@@ -158,8 +158,8 @@ class BlockProduct {
  private:
   // Narrow results get narrow vectors.
   static const Tiles<S>& tiles_for(std::int64_t parts) {
-    const Level level = current_level();
-    if (level == Level::Avx512 && parts <= tiles<S>(Level::Avx2).lanes) return tiles<S>(Level::Avx2);
+    const SimdLevel level = current_level();
+    if (level == SimdLevel::Avx512 && parts <= tiles<S>(SimdLevel::Avx2).lanes) return tiles<S>(SimdLevel::Avx2);
     return tiles<S>(level);
   }
   static bool is_dense(const Matrix<const T>& matrix) { return matrix.column_stride == 1 || matrix.row_stride == 1; }

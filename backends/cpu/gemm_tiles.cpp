@@ -51,28 +51,28 @@ namespace avx512 {
 }  // namespace
 
 template <typename T>
-const Tiles<T>& tiles([[maybe_unused]] Level level) {
+const Tiles<T>& tiles([[maybe_unused]] SimdLevel level) {
 #if KEYWAY_HAS_LEVELS
-  if (level == Level::Avx512) return avx512::kTiles<T>;
-  if (level == Level::Avx2) return avx2::kTiles<T>;
+  if (level == SimdLevel::Avx512) return avx512::kTiles<T>;
+  if (level == SimdLevel::Avx2) return avx2::kTiles<T>;
 #endif
   return baseline::kTiles<T>;
 }
 
 template <typename T>
-const LineTiles<T>& line_tiles([[maybe_unused]] Level level) {
+const LineTiles<T>& line_tiles([[maybe_unused]] SimdLevel level) {
 #if KEYWAY_HAS_LEVELS
-  if (level == Level::Avx512) return avx512::kLineTiles<T>;
-  if (level == Level::Avx2) return avx2::kLineTiles<T>;
+  if (level == SimdLevel::Avx512) return avx512::kLineTiles<T>;
+  if (level == SimdLevel::Avx2) return avx2::kLineTiles<T>;
 #endif
   return baseline::kLineTiles<T>;
 }
 
-template const LineTiles<float>& line_tiles(Level);
-template const LineTiles<double>& line_tiles(Level);
-template const Tiles<float>& tiles(Level);
-template const Tiles<double>& tiles(Level);
-template const Tiles<std::uint32_t>& tiles(Level);
-template const Tiles<std::uint64_t>& tiles(Level);
+template const LineTiles<float>& line_tiles(SimdLevel);
+template const LineTiles<double>& line_tiles(SimdLevel);
+template const Tiles<float>& tiles(SimdLevel);
+template const Tiles<double>& tiles(SimdLevel);
+template const Tiles<std::uint32_t>& tiles(SimdLevel);
+template const Tiles<std::uint64_t>& tiles(SimdLevel);
 
 }  // namespace keyway::inline v1::detail

@@ -39,7 +39,7 @@ struct Tiles {
 
 // T: float, double, uint32_t, uint64_t.
 template <typename T>
-const Tiles<T>& tiles(Level level);
+const Tiles<T>& tiles(SimdLevel level);
 
 // sums[r * kDotColumns + c] = sum over p of a[r * a_row + p] * b[c * b_column + p]: both lie along k. Elements are
 // summed up in the same order whatever tile they are in.
@@ -71,6 +71,6 @@ struct LineTiles {
 
 // T: float, double.
 template <typename T>
-const LineTiles<T>& line_tiles(Level level);
+const LineTiles<T>& line_tiles(SimdLevel level);
 
 }  // namespace keyway::inline v1::detail

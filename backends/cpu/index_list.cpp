@@ -15,7 +15,7 @@ struct Bounds {
 };
 
 // Whether one of n integers, data[0], is outside of Bounds, the context; added to the byte data[1].
-template <Level level, typename>
+template <SimdLevel level, typename>
 struct OutsideBody {
   KEYWAY_INLINE static void run(const void* context, char* const* data, std::int64_t n) {
     const Bounds bounds = *static_cast<const Bounds*>(context);

@@ -9,7 +9,7 @@
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/base/small_vector.h>
-#include <keyway/core/tensor/strided.h>
+#include <keyway/core/tensor/iteration_space.h>
 #include <keyway/core/tensor/tensor_base.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class IndexedRows {
     const std::int64_t width = block_.sizes[widest_];
     const std::int64_t work = std::max<std::int64_t>(1, block_numel_ / width * std::min(rows_, kElementGrain));
     parallel_for(0, width, std::max<std::int64_t>(1, kElementGrain / work), [&](std::int64_t begin, std::int64_t end) {
-      Strided part = block_;
+      IterationSpace part = block_;
       part.sizes[widest_] = end - begin;
       for (int k = 0; k < 2; ++k) part.data[k] += begin * part.strides[k][widest_];
       walk(part, offsets, 0, rows_, f);
@@ -60,7 +60,8 @@ class IndexedRows {
 
  private:
   template <typename F>
-  void walk(const Strided& block, const std::int64_t* offsets, std::int64_t begin, std::int64_t end, const F& f) const {
+  void walk(const IterationSpace& block, const std::int64_t* offsets, std::int64_t begin, std::int64_t end,
+            const F& f) const {
     for (std::int64_t r = begin; r < end; ++r) {
       char* const to = block.data[1] + row_offset(r);
       walk_block(block, block.rank - 1, block.data[0] + offsets[r], to, f);
@@ -80,7 +81,7 @@ class IndexedRows {
     }
   }
   template <typename F>
-  void walk_block(const Strided& block, int d, char* table, char* to, const F& f) const {
+  void walk_block(const IterationSpace& block, int d, char* table, char* to, const F& f) const {
     if (d <= 0) return f(table, to, block.size(0), block.stride(0, 0), block.stride(1, 0));
     for (std::int64_t i = 0; i < block.sizes[d]; ++i) {
       walk_block(block, d - 1, table + i * block.strides[0][d], to + i * block.strides[1][d], f);
@@ -95,7 +96,7 @@ class IndexedRows {
     return row_sizes_.empty() ? 0 : offset + index * row_strides_[0];
   }
 
-  Strided block_;
+  IterationSpace block_;
   std::int64_t block_numel_ = 1;
   int widest_ = -1;         // the largest dimension of a block
   bool is_across_ = false;  // elements of a row are further apart than rows, which are many and one run

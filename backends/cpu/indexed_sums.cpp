@@ -11,7 +11,7 @@ namespace keyway::inline v1 {
 namespace {
 
 // What is done to n elements of To with n of From, which lie side by side.
-template <Level level, typename Step>
+template <SimdLevel level, typename Step>
 struct StepBody {
   using To = typename Step::To;
   using From = typename Step::From;

@@ -51,7 +51,7 @@ KEYWAY_INLINE void store(char* data, std::int64_t i, T value) {
 }
 
 // The functor of an element, with the level's functions where it takes some.
-template <Level level, typename F, typename... A>
+template <SimdLevel level, typename F, typename... A>
 KEYWAY_INLINE auto apply(const F& functor, A... x) {
   if constexpr (requires { functor.with(simd::VectorMath<level>(), x...); }) {
     return functor.with(simd::VectorMath<level>(), x...);
@@ -60,7 +60,7 @@ KEYWAY_INLINE auto apply(const F& functor, A... x) {
   }
 }
 
-template <Level level, typename F, typename R, typename... A, std::size_t... k>
+template <SimdLevel level, typename F, typename R, typename... A, std::size_t... k>
 KEYWAY_INLINE void map(const F& functor, char* const* data, std::int64_t begin, std::int64_t end, std::tuple<A...>*,
                        std::index_sequence<k...>) {
   char* const out = data[0];
@@ -73,7 +73,7 @@ KEYWAY_INLINE void map(const F& functor, char* const* data, std::int64_t begin, 
 template <typename F>
 concept TakesAngles = F::kTakesAngles && std::is_same_v<float, Opmath<functor_argument_t<F, 0>>>;
 
-template <Level level, typename F, typename T>
+template <SimdLevel level, typename F, typename T>
 KEYWAY_INLINE void map_angles(const F& functor, char* const* data, std::int64_t n) {
   using Math = simd::VectorMath<level>;
   constexpr std::int64_t kBlock = 1024;
@@ -94,7 +94,7 @@ KEYWAY_INLINE void map_angles(const F& functor, char* const* data, std::int64_t 
   }
 }
 
-template <Level level, typename F, typename... A, std::size_t... k>
+template <SimdLevel level, typename F, typename... A, std::size_t... k>
 KEYWAY_INLINE void check(const void* context, char* const* data, std::int64_t n, std::tuple<A...>*,
                          std::index_sequence<k...>) {
   const CheckContext& c = *static_cast<const CheckContext*>(context);
@@ -105,7 +105,7 @@ KEYWAY_INLINE void check(const void* context, char* const* data, std::int64_t n,
   if (bad != 0) *c.refused = true;
 }
 
-template <Level level, typename F>
+template <SimdLevel level, typename F>
 struct MapBody {
   KEYWAY_INLINE static void run(const void* context, char* const* data, std::int64_t n) {
     const F functor = *static_cast<const F*>(context);
@@ -128,7 +128,7 @@ struct MapBody {
     }
   }
 };
-template <Level level, typename F>
+template <SimdLevel level, typename F>
 struct CheckBody {
   using S = FunctorSignature<F>;
   KEYWAY_INLINE static void run(const void* context, char* const* data, std::int64_t n) {
@@ -144,14 +144,14 @@ inline constexpr bool kHasLoops = false;
 inline constexpr bool kHasLoops = true;
 #endif
 
-template <template <Level, typename> typename Body, typename F>
+template <template <SimdLevel, typename> typename Body, typename F>
 struct LoopOf {
   static_assert(kHasLoops && sizeof(F) > 0, "a file with loops must be listed in backends/cpu/CMakeLists.txt");
-  template <Level level>
+  template <SimdLevel level>
   using At = Body<level, F>;
   static constexpr LevelTable<Loop> kLoops = at_levels<At>();
 };
-template <template <Level, typename> typename Body, typename F>
+template <template <SimdLevel, typename> typename Body, typename F>
 inline constexpr LevelTable<Loop> kLoopsOf = LoopOf<Body, F>::kLoops;
 
 template <typename F>

@@ -18,14 +18,14 @@ void float_to_bfloat16_avx2(const void*, char* const* data, std::int64_t n);
 void float_to_bfloat16_avx512(const void*, char* const* data, std::int64_t n);
 
 template <>
-inline constexpr LevelTable<Loop> kLoops<Cast<float, Half>> = {kLoopsOf<MapBody, Cast<float, Half>>[Level::Baseline],
-                                                               half_to_float_avx2, half_to_float_avx512};
+inline constexpr LevelTable<Loop> kLoops<Cast<float, Half>> = {
+    kLoopsOf<MapBody, Cast<float, Half>>[SimdLevel::Baseline], half_to_float_avx2, half_to_float_avx512};
 template <>
-inline constexpr LevelTable<Loop> kLoops<Cast<Half, float>> = {kLoopsOf<MapBody, Cast<Half, float>>[Level::Baseline],
-                                                               float_to_half_avx2, float_to_half_avx512};
+inline constexpr LevelTable<Loop> kLoops<Cast<Half, float>> = {
+    kLoopsOf<MapBody, Cast<Half, float>>[SimdLevel::Baseline], float_to_half_avx2, float_to_half_avx512};
 template <>
 inline constexpr LevelTable<Loop> kLoops<Cast<BFloat16, float>> = {
-    kLoopsOf<MapBody, Cast<BFloat16, float>>[Level::Baseline], float_to_bfloat16_avx2, float_to_bfloat16_avx512};
+    kLoopsOf<MapBody, Cast<BFloat16, float>>[SimdLevel::Baseline], float_to_bfloat16_avx2, float_to_bfloat16_avx512};
 
 #endif
 

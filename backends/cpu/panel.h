@@ -7,7 +7,7 @@
 #pragma once
 
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/core/tensor/strided.h>
+#include <keyway/core/tensor/iteration_space.h>
 #include <keyway/core/tensor/tensor_base.h>
 
 #include <algorithm>
@@ -19,9 +19,9 @@ namespace keyway::inline v1 {
 // Element i of line j of operand k is at data[k] + i * step[k] + j * next[k], in bytes. How long a line is,
 // each operand knows for itself.
 struct Panel {
-  char* data[Strided::kMaxOperands];
-  std::int64_t step[Strided::kMaxOperands];
-  std::int64_t next[Strided::kMaxOperands];
+  char* data[IterationSpace::kMaxOperands];
+  std::int64_t step[IterationSpace::kMaxOperands];
+  std::int64_t next[IterationSpace::kMaxOperands];
   std::int64_t lines;
 
   template <typename T>
@@ -42,8 +42,8 @@ class PanelSpace {
   Panel panel(std::int64_t index) const;
 
  private:
-  Strided space_;  // the other dimensions
-  std::int64_t step_[Strided::kMaxOperands];
+  IterationSpace space_;  // the other dimensions
+  std::int64_t step_[IterationSpace::kMaxOperands];
   std::int64_t width_ = 1;
   std::int64_t across_ = 1;  // panels along the innermost of the other dimensions
   std::int64_t panels_ = 0;

@@ -12,7 +12,7 @@ namespace keyway::inline v1::detail {
 
 namespace {
 
-constexpr int kMaxOperands = Strided::kMaxOperands;
+constexpr int kMaxOperands = IterationSpace::kMaxOperands;
 // A buffer holds a block of one operand; all of them together stay well inside a first-level cache of 32 KiB.
 constexpr std::int64_t kBlockBytes = 4096;
 constexpr std::int64_t kMaxBlock = 1024;
@@ -75,7 +75,7 @@ void run_flat(const Task& task, const Flat& flat, std::int64_t begin, std::int64
 
 // The space of a task, and how it is gone through.
 struct Plan {
-  Strided space;
+  IterationSpace space;
   Tiling tiling;
   bool direct[kMaxOperands];  // a full tile of the operand is contiguous
   bool stream = false;        // the output goes past the caches
@@ -119,7 +119,7 @@ void store_tile(const Task& task, const TileTo& to, const char* buffer, std::int
 
 void run_tiles(const Task& task, const Plan& plan, std::int64_t begin, std::int64_t end) {
   Buffer buffers[kMaxOperands];
-  const Strided& space = plan.space;
+  const IterationSpace& space = plan.space;
   TileCursor cursor(space, plan.tiling, begin);
   for (std::int64_t tile = begin; tile < end; ++tile, cursor.advance()) {
     const std::int64_t rows = cursor.rows(), columns = cursor.columns();
@@ -153,7 +153,7 @@ bool worth_streaming(const Task& task, std::int64_t numel, char* const* data) {
 
 void run_strided(const Task& task, const TensorBase* const* operands) {
   Plan plan;
-  make_strided(plan.space, operands[0]->sizes(), operands, task.operands);
+  make_iteration_space(plan.space, operands[0]->sizes(), operands, task.operands);
   plan.stream = worth_streaming(task, operands[0]->numel(), plan.space.data);
   plan.make_tiles(task);
   parallel_for(0, plan.tiling.tiles, plan.grain(),
@@ -164,8 +164,8 @@ void run_strided(const Task& task, const TensorBase* const* operands) {
 [[gnu::noinline]] void run_check(const PointwiseOp& op, const void* functor, const TensorBase* const* operands,
                                  const TileCast* casts) {
   Plan plan;
-  Strided& space = plan.space;
-  make_strided(space, operands[0]->sizes(), operands, op.inputs + 1);
+  IterationSpace& space = plan.space;
+  make_iteration_space(space, operands[0]->sizes(), operands, op.inputs + 1);
   // Without the output, which has decided the order of dimensions.
   --space.operands;
   for (int k = 0; k < space.operands; ++k) {
@@ -213,7 +213,7 @@ void run_block(const Task& task, const TensorBase* const* operands, std::int64_t
 
 // Operands that have other dtypes than the loop.
 [[gnu::noinline]] void run_converted(const PointwiseOp& op, const void* functor, const TensorBase* const* operands) {
-  const Level level = current_level();
+  const SimdLevel level = current_level();
   TileCast casts[kMaxOperands];
   for (int k = 0; k <= op.inputs; ++k) casts[k] = TileCast(op.element[k], operands[k]->dtype(), level);
   if (op.check[level] != nullptr) run_check(op, functor, operands, casts);
@@ -246,7 +246,7 @@ void run_pointwise(const PointwiseOp& op, const void* functor, const TensorBase*
     converts |= input.dtype() != op.element[k];
   }
   if (converts) return run_converted(op, functor, operands);
-  if (op.check[Level::Baseline] != nullptr) [[unlikely]]
+  if (op.check[SimdLevel::Baseline] != nullptr) [[unlikely]]
     run_check(op, functor, operands, nullptr);
   const Task task{op.loop[current_level()], functor, op.inputs + 1, true, op.itemsize};
   if (!is_flat) return run_strided(task, operands);

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::int64_t kRandomGrain = 8192;
 
-template <Level level, typename Make>
+template <SimdLevel level, typename Make>
 struct FillBody {
   [[gnu::always_inline]] static void run(const void* context, char* const* data, std::int64_t n) {
     const auto& [make, first] = *static_cast<const std::pair<Make, std::int64_t>*>(context);
@@ -68,7 +68,7 @@ void fill(const TensorBase& out, const Make& make) {
 // Whole<std::int64_t>, of at most 2^32 numbers.
 struct FewWhole : Whole<std::int64_t> {};
 
-template <Level level>
+template <SimdLevel level>
 struct FillBody<level, FewWhole> {
   [[gnu::always_inline]] static void run(const void* context, char* const* data, std::int64_t n) {
     constexpr std::int64_t kBlock = 1024;

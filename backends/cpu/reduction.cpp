@@ -44,14 +44,14 @@ struct DimList {
   std::int64_t numel = 1;
   int at[kMaxDims];
 
-  void add(const Strided& space, int d) {
+  void add(const IterationSpace& space, int d) {
     at[count++] = d;
     numel *= space.sizes[d];
   }
 };
 
 // Offset of the position-th element of a list of dimensions, for one operand.
-std::int64_t offset_of(const Strided& space, const DimList& dims, std::int64_t position, int operand) {
+std::int64_t offset_of(const IterationSpace& space, const DimList& dims, std::int64_t position, int operand) {
   std::int64_t offset = 0;
   for (int i = 0; i < dims.count && position != 0; ++i) {
     const int d = dims.at[i];
@@ -84,7 +84,7 @@ struct ReduceTask {
 
   const ReduceOp& op;
   const void* f;
-  Level level;
+  SimdLevel level;
   TileCast cast;
   std::int64_t capacity;  // elements that a buffer has room for
 };
@@ -92,7 +92,7 @@ struct ReduceTask {
 struct Reduction : ReduceTask {
   explicit Reduction(const ReduceTask& task) : ReduceTask(task) {}
 
-  Strided space;
+  IterationSpace space;
   DimList kept;
   DimList reduced;
   Way way;
@@ -156,7 +156,7 @@ class Feeder {
  private:
   // Twins are read faster than one block after the other by Zen 3, and slower by Zen 4.
   bool can_pair(const Rows& rows) const {
-    return r_.op.twins && r_.level != Level::Avx512 && rows.width == kLanes && cascade_.can_begin_pair();
+    return r_.op.twins && r_.level != SimdLevel::Avx512 && rows.width == kLanes && cascade_.can_begin_pair();
   }
   void end_block() {
     cascade_.end_block();
@@ -453,7 +453,7 @@ void make_space(Reduction& r, const TensorBase& out, const TensorBase* second, c
 bool has_grouped_rows(const Reduction& r) {
   if (r.op.indexed || r.reduced.count < 2 || r.reduced.at[0] != 0 || r.kept.count == 0 || r.kept.at[0] != 1)
     return false;
-  const Strided& space = r.space;
+  const IterationSpace& space = r.space;
   const std::int64_t run = space.sizes[0];
   return space.strides[kSelf][0] == r.cast.itemsize() && space.strides[kSelf][1] == run * r.cast.itemsize() &&
          run <= std::min(kRowBytes / r.op.acc_bytes / 8, r.capacity) && r.reduced.numel / run >= 4;

@@ -308,13 +308,13 @@ struct ReduceAt {
   using Loops = ReduceLoops<F>;
   using Array = typename Loops::Array;
 
-  template <Level>
+  template <SimdLevel>
   struct Combine {
     KEYWAY_INLINE static void run(const void* f, char* acc, std::int64_t capacity, const Rows& rows) {
       Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
     }
   };
-  template <Level>
+  template <SimdLevel>
   struct ReduceRuns {
     KEYWAY_INLINE static void run(const void* f, const Runs& runs, char* acc, std::int64_t capacity) {
       Loops::reduce_runs(Loops::functor(f), runs, Array(acc, capacity));

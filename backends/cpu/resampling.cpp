@@ -108,7 +108,7 @@ struct Exchange {
     }
   }
 
-  template <Level level>
+  template <SimdLevel level>
   struct At {
     KEYWAY_INLINE static void run(const Exchange* part) {
       for (std::int64_t b = part->begin; b < part->end; ++b) part->block(b);

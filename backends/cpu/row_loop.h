@@ -17,7 +17,7 @@ namespace keyway::inline v1 {
 
 namespace detail {
 
-template <Level level, typename Rows>
+template <SimdLevel level, typename Rows>
 struct RowsBody {
   [[gnu::always_inline]] static void run(const void* context, char* const*, std::int64_t) {
     const Rows rows = *static_cast<const Rows*>(context);

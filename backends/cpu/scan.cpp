@@ -1,6 +1,6 @@
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/scan.h>
-#include <keyway/core/tensor/strided.h>
+#include <keyway/core/tensor/iteration_space.h>
 
 #include <algorithm>
 
@@ -12,14 +12,14 @@ constexpr std::int64_t kAccBytes = 4096;
 
 // The dimensions across which lines stand, and the line itself.
 struct ScanSpace {
-  Strided across;
+  IterationSpace across;
   std::int64_t length = 1;
   std::int64_t step[3] = {};
 };
 
 void make_space(ScanSpace& space, const TensorBase* const* tensors, std::int64_t dim) {
   const TensorBase& self = *tensors[0];
-  Strided& across = space.across;
+  IterationSpace& across = space.across;
   across.operands = 3;
   for (int k = 0; k < 3; ++k) across.data[k] = static_cast<char*>(tensors[k]->data_ptr());
   for (std::int64_t i = self.dim() - 1; i >= 0; --i) {
@@ -39,7 +39,7 @@ void make_space(ScanSpace& space, const TensorBase* const* tensors, std::int64_t
 
 // A tile: up to `tile` lines along the innermost dimension across.
 void run_tile(const ScanOp& op, const void* functor, const ScanSpace& space, std::int64_t tile, std::int64_t i) {
-  const Strided& across = space.across;
+  const IterationSpace& across = space.across;
   const std::int64_t inner = across.size(0), row_tiles = (inner - 1) / tile + 1;
   const std::int64_t first = i % row_tiles * tile;
   Lines lines;

@@ -77,7 +77,7 @@ KEYWAY_INLINE void scan_some(const F& functor, const Lines& l, std::int64_t j) {
 
 template <typename F>
 struct ScanLines {
-  template <Level>
+  template <SimdLevel>
   struct At {
     KEYWAY_INLINE static void run(const void* f, const Lines& l, char* acc) {
       using T = typename F::Element;

@@ -47,13 +47,13 @@ struct SoftmaxTask {
   bool adjacent;    // elements of neighbours are
 };
 
-template <Level level, typename Op>
+template <SimdLevel level, typename Op>
 struct SoftmaxBody {
   [[gnu::always_inline]] static void run(const void* context, char* const*, std::int64_t) {
     const SoftmaxTask& task = *static_cast<const SoftmaxTask*>(context);
     constexpr simd::VectorMath<level> kMath;
     if (!task.contiguous && task.adjacent) return Op::columns(task.length, Columns<true>{*task.panel}, kMath);
-    if constexpr (level == Level::Baseline) {  // what lies apart is no vector code: one level has it for all
+    if constexpr (level == SimdLevel::Baseline) {  // what lies apart is no vector code: one level has it for all
       if (!task.contiguous) return Op::columns(task.length, Columns<false>{*task.panel}, kMath);
     }
     for (std::int64_t j = 0; j < task.panel->lines; ++j) Op::line(task.length, *task.panel, j);
@@ -92,7 +92,7 @@ void run_lines(std::initializer_list<const TensorBase*> operands, std::int64_t d
     for (std::size_t k = 0; k < operands.size(); ++k)
       adjacent = adjacent && panel.next[k] == static_cast<std::int64_t>(out.itemsize());
     const SoftmaxTask task{&panel, length, contiguous, adjacent};
-    kLoop[contiguous || adjacent ? current_level() : Level::Baseline](&task, nullptr, 0);
+    kLoop[contiguous || adjacent ? current_level() : SimdLevel::Baseline](&task, nullptr, 0);
   });
 }
 

@@ -11,7 +11,7 @@ bool is_run(std::int64_t row, std::int64_t column, std::int64_t rows, std::int64
 
 }  // namespace
 
-TileCast::TileCast(ScalarType loop, ScalarType memory, Level level)
+TileCast::TileCast(ScalarType loop, ScalarType memory, SimdLevel level)
     : load_(loop == memory ? ElementCast() : ElementCast(loop, memory, level)),
       store_(loop == memory ? ElementCast() : ElementCast(memory, loop, level)),
       itemsize_(static_cast<std::int64_t>(element_size(memory))) {}

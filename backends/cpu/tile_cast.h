@@ -17,7 +17,7 @@ class TileCast {
   static constexpr std::int64_t kMaxBytes = 16384;
 
   TileCast() = default;
-  TileCast(ScalarType loop, ScalarType memory, Level level);
+  TileCast(ScalarType loop, ScalarType memory, SimdLevel level);
 
   bool needed() const { return load_.given(); }
   // Of the elements in memory.

@@ -4,11 +4,11 @@
 
 namespace keyway::inline v1 {
 
-bool runs_across(const Strided& space, int operand) {
+bool runs_across(const IterationSpace& space, int operand) {
   return space.rank > 1 && space.strides[operand][1] != 0 && space.strides[operand][1] < space.strides[operand][0];
 }
 
-Tiling Tiling::make(const Strided& space, std::int64_t elements) {
+Tiling Tiling::make(const IterationSpace& space, std::int64_t elements) {
   constexpr std::int64_t kSquareColumns = 32;
   Tiling tiling;
   const std::int64_t n0 = space.size(0), n1 = space.size(1);
@@ -31,7 +31,8 @@ Tiling Tiling::make(const Strided& space, std::int64_t elements) {
   return tiling;
 }
 
-TileCursor::TileCursor(const Strided& space, const Tiling& tiling, std::int64_t tile) : space_(space), tiling_(tiling) {
+TileCursor::TileCursor(const IterationSpace& space, const Tiling& tiling, std::int64_t tile)
+    : space_(space), tiling_(tiling) {
   column_ = tile % tiling.column_tiles;
   tile /= tiling.column_tiles;
   row_ = tile % tiling.row_tiles;

@@ -1,7 +1,7 @@
 // Tiling: a strided space cut into rectangles of its two inner dimensions, for loops that want contiguous blocks.
 #pragma once
 
-#include <keyway/core/tensor/strided.h>
+#include <keyway/core/tensor/iteration_space.h>
 
 #include <cstdint>
 
@@ -17,17 +17,17 @@ struct Tiling {
 
   // Tiles of about `elements`: long rows; or several short ones; or squares, where an operand runs the other way, so
   // that each cache line of it is used more than once.
-  static Tiling make(const Strided& space, std::int64_t elements);
+  static Tiling make(const IterationSpace& space, std::int64_t elements);
 };
 
 // Whether an operand's inner dimension is not the one with the smallest stride.
-bool runs_across(const Strided& space, int operand);
+bool runs_across(const IterationSpace& space, int operand);
 
 // Where a tile is. Tiles are counted along rows first, then columns, then the outer dimensions.
 class TileCursor {
  public:
   // Requires: space and tiling outlive it.
-  TileCursor(const Strided& space, const Tiling& tiling, std::int64_t tile);
+  TileCursor(const IterationSpace& space, const Tiling& tiling, std::int64_t tile);
 
   char* data(int k) const {
     return outer_[k] + column_ * tiling_.columns * space_.stride(k, 0) + row_ * tiling_.rows * space_.stride(k, 1);
@@ -52,12 +52,12 @@ class TileCursor {
   void advance_outer();
   void place_outer();
 
-  const Strided& space_;
+  const IterationSpace& space_;
   const Tiling& tiling_;
   std::int64_t column_;
   std::int64_t row_;
   std::int64_t index_[kMaxDims];
-  char* outer_[Strided::kMaxOperands];
+  char* outer_[IterationSpace::kMaxOperands];
 };
 
 }  // namespace keyway::inline v1

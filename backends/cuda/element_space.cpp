@@ -46,8 +46,8 @@ ElementSpace& ElementSpace::number(std::int64_t first) {
   });
 }
 
-Strided ElementSpace::space() const {
-  Strided simple = space_;
+IterationSpace ElementSpace::space() const {
+  IterationSpace simple = space_;
   simplify(simple);
   return simple;
 }

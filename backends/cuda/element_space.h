@@ -8,8 +8,8 @@
 
 namespace keyway::inline v1::cuda {
 
-// Operands in the order they are added, at most Strided::kMaxOperands; the first is a tensor that each element has a
-// place of its own in, if anything is written there. Sizes have no 0.
+// Operands in the order they are added, at most IterationSpace::kMaxOperands; the first is a tensor that each element
+// has a place of its own in, if anything is written there. Sizes have no 0.
 class ElementSpace {
  public:
   explicit ElementSpace(IntArrayRef sizes);
@@ -23,14 +23,14 @@ class ElementSpace {
   ElementSpace& coordinate(std::int64_t dim);
   ElementSpace& number(std::int64_t first = 0);
 
-  Strided space() const;
+  IterationSpace space() const;
 
  private:
   // `step(i)` is how far, in bytes or in numbers, the operand goes along dimension i.
   template <typename Step>
   ElementSpace& add(char* data, const Step& step);
 
-  Strided space_;
+  IterationSpace space_;
   char* origin_ = nullptr;  // what numbers count from: some address
   IntArrayRef sizes_;
 };

@@ -1,5 +1,5 @@
 #include <keyway/backends/cuda/host_copy.h>
-#include <keyway/core/tensor/strided.h>
+#include <keyway/core/tensor/iteration_space.h>
 
 #include <cstring>
 
@@ -8,7 +8,7 @@ namespace keyway::inline v1::cuda {
 namespace {
 
 // Dimension d and those inside it.
-void copy_dim(const Strided& space, int d, char* to, const char* from, std::size_t itemsize) {
+void copy_dim(const IterationSpace& space, int d, char* to, const char* from, std::size_t itemsize) {
   if (d < 0) {
     std::memcpy(to, from, itemsize);
     return;
@@ -27,8 +27,8 @@ void copy_dim(const Strided& space, int d, char* to, const char* from, std::size
 void copy_on_host(const TensorBase& to, const TensorBase& from) {
   if (to.numel() == 0) return;
   const TensorBase* const operands[] = {&to, &from};
-  Strided space;
-  make_strided(space, to.sizes(), operands, 2);
+  IterationSpace space;
+  make_iteration_space(space, to.sizes(), operands, 2);
   copy_dim(space, space.rank - 1, space.data[0], space.data[1], to.itemsize());
 }
 

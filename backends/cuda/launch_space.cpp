@@ -8,14 +8,14 @@ namespace {
 
 constexpr std::int64_t kPartLimit = (std::int64_t{1} << 31) - 1;
 
-std::int64_t numel(const Strided& space) {
+std::int64_t numel(const IterationSpace& space) {
   std::int64_t n = 1;
   for (int d = 0; d < space.rank; ++d) n *= space.sizes[d];
   return n;
 }
 
 // Dimensions [first, rank) of a space.
-LaunchSpace from_dim(const Strided& space, int first) {
+LaunchSpace from_dim(const IterationSpace& space, int first) {
   LaunchSpace out;
   for (int k = 0; k < space.operands; ++k) out.data[k] = space.data[k];
   for (int d = first; d < space.rank; ++d) {
@@ -27,7 +27,7 @@ LaunchSpace from_dim(const Strided& space, int first) {
   return out;
 }
 
-int cut_dim(const Strided& space) {
+int cut_dim(const IterationSpace& space) {
   int cut = space.rank - 1;
   if (space.rank <= LaunchSpace::kMaxRank) return cut;
   for (int d = cut - 1; d > 0; --d) {
@@ -36,7 +36,7 @@ int cut_dim(const Strided& space) {
   return cut;
 }
 
-void remove_dim(Strided& space, int dim) {
+void remove_dim(IterationSpace& space, int dim) {
   --space.rank;
   for (int d = dim; d < space.rank; ++d) {
     space.sizes[d] = space.sizes[d + 1];
@@ -44,7 +44,7 @@ void remove_dim(Strided& space, int dim) {
   }
 }
 
-bool is_aligned(const Strided& space, int operand, std::int64_t bytes) {
+bool is_aligned(const IterationSpace& space, int operand, std::int64_t bytes) {
   if (reinterpret_cast<std::uintptr_t>(space.data[operand]) % static_cast<std::uintptr_t>(bytes) != 0) return false;
   for (int d = 1; d < space.rank; ++d) {
     if (space.strides[operand][d] % bytes != 0) return false;
@@ -54,9 +54,9 @@ bool is_aligned(const Strided& space, int operand, std::int64_t bytes) {
 
 }  // namespace
 
-LaunchSpace launch_space(const Strided& space) { return from_dim(space, 0); }
+LaunchSpace launch_space(const IterationSpace& space) { return from_dim(space, 0); }
 
-std::optional<VectorSpace> vector_space(const Strided& space, const std::int16_t* itemsize, int width) {
+std::optional<VectorSpace> vector_space(const IterationSpace& space, const std::int16_t* itemsize, int width) {
   if (space.rank == 0 || space.sizes[0] < width) return std::nullopt;
   VectorSpace out;
   for (int k = 0; k < space.operands; ++k) {
@@ -72,16 +72,16 @@ std::optional<VectorSpace> vector_space(const Strided& space, const std::int16_t
   return out;
 }
 
-bool is_part(const Strided& space) { return space.rank <= LaunchSpace::kMaxRank && numel(space) <= kPartLimit; }
+bool is_part(const IterationSpace& space) { return space.rank <= LaunchSpace::kMaxRank && numel(space) <= kPartLimit; }
 
-void halve(const Strided& space, Strided& first, Strided& second) {
+void halve(const IterationSpace& space, IterationSpace& first, IterationSpace& second) {
   first = second = space;
   const int d = cut_dim(space);
   first.sizes[d] = space.sizes[d] / 2;
   second.sizes[d] = space.sizes[d] - first.sizes[d];
   for (int k = 0; k < space.operands; ++k) second.data[k] += first.sizes[d] * space.strides[k][d];
   // A dimension of one element is none.
-  for (Strided* half : {&first, &second}) {
+  for (IterationSpace* half : {&first, &second}) {
     if (half->sizes[d] == 1) remove_dim(*half, d);
   }
 }

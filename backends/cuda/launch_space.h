@@ -1,9 +1,9 @@
-// What a kernel is told of a Strided space, so that each of its threads finds the elements that are its own by 32-bit
-// arithmetic; and how a space that is too large for that is cut into parts.
+// What a kernel is told of a IterationSpace space, so that each of its threads finds the elements that are its own by
+// 32-bit arithmetic; and how a space that is too large for that is cut into parts.
 #pragma once
 
 #include <keyway/backends/cuda/divisor.h>
-#include <keyway/core/tensor/strided.h>
+#include <keyway/core/tensor/iteration_space.h>
 
 #include <cstdint>
 #include <optional>
@@ -17,8 +17,8 @@ struct LaunchSpace {
   int rank = 0;
   std::uint32_t numel = 1;  // less than 2^31
   Divisor sizes[kMaxRank];
-  std::int64_t strides[kMaxRank][Strided::kMaxOperands];  // in bytes
-  char* data[Strided::kMaxOperands];
+  std::int64_t strides[kMaxRank][IterationSpace::kMaxOperands];  // in bytes
+  char* data[IterationSpace::kMaxOperands];
 
   // How far M elements of each of the first N operands are from their data. All of them go through the dimensions
   // together, so that a thread waits for none alone.
@@ -62,8 +62,8 @@ struct VectorSpace {
   std::uint32_t columns;    // elements of a row
   Divisor vectors_per_row;  // and there are less than 2^31 in all
   std::uint32_t vectors;
-  bool scalar[Strided::kMaxOperands];        // one element for all of a row
-  std::int32_t step[Strided::kMaxOperands];  // bytes from an element to the next in its row; 0 where it is one
+  bool scalar[IterationSpace::kMaxOperands];        // one element for all of a row
+  std::int32_t step[IterationSpace::kMaxOperands];  // bytes from an element to the next in its row; 0 where it is one
 
   // The row of a vector, and the first of its columns.
   struct Place {
@@ -76,23 +76,23 @@ struct VectorSpace {
 };
 
 // Requires: is_part(space).
-LaunchSpace launch_space(const Strided& space);
+LaunchSpace launch_space(const IterationSpace& space);
 // Nothing if an operand is neither contiguous along the innermost dimension nor constant there, if the first one is
 // constant, if a row is shorter than a vector, or if vectors of an operand do not all begin at a multiple of their
 // size, which accesses of so many bytes need.
-std::optional<VectorSpace> vector_space(const Strided& space, const std::int16_t* itemsize, int width);
+std::optional<VectorSpace> vector_space(const IterationSpace& space, const std::int16_t* itemsize, int width);
 
 // Whether a kernel takes the space at once.
-bool is_part(const Strided& space);
+bool is_part(const IterationSpace& space);
 // Two halves: of the outermost dimension, or, where there are too many dimensions, of the smallest one that is not the
 // innermost, so that few parts are without it. Requires: it is no part.
-void halve(const Strided& space, Strided& first, Strided& second);
+void halve(const IterationSpace& space, IterationSpace& first, IterationSpace& second);
 
 // Calls f with parts that a kernel takes, which together are the space.
 template <typename F>
-void for_each_part(const Strided& space, const F& f) {
+void for_each_part(const IterationSpace& space, const F& f) {
   if (is_part(space)) return f(space);
-  Strided first, second;
+  IterationSpace first, second;
   halve(space, first, second);
   for_each_part(first, f);
   for_each_part(second, f);

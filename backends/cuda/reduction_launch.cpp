@@ -16,7 +16,7 @@ constexpr std::uint32_t kPiecesPerThread = 8;
 
 std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) { return (a - 1) / b + 1; }
 
-void add_dim(Strided& space, const Strided& from, int d, const int* operands) {
+void add_dim(IterationSpace& space, const IterationSpace& from, int d, const int* operands) {
   const int at = space.rank++;
   space.sizes[at] = from.sizes[d];
   for (int k = 0; k < space.operands; ++k) space.strides[k][at] = from.strides[operands[k]][d];
@@ -49,7 +49,7 @@ bool pieces_are_aligned(const ReductionLaunch& launch) {
 
 }  // namespace
 
-void split_space(const Strided& space, Strided& kept, Strided& reduced) {
+void split_space(const IterationSpace& space, IterationSpace& kept, IterationSpace& reduced) {
   constexpr int kKept[] = {kSelf, kOut, kSecond}, kReduced[] = {kSelf, kIndex};
   kept.operands = 3;
   reduced.operands = 2;
@@ -66,11 +66,12 @@ void split_space(const Strided& space, Strided& kept, Strided& reduced) {
   }
 }
 
-std::vector<ReductionLaunch> reduction_launches(const Strided& kept, const Strided& reduced, std::int64_t itemsize) {
+std::vector<ReductionLaunch> reduction_launches(const IterationSpace& kept, const IterationSpace& reduced,
+                                                std::int64_t itemsize) {
   std::vector<ReductionLaunch> launches;
   std::uint32_t first_unit = 0;
   std::int64_t count = 0;
-  for_each_part(reduced, [&](const Strided& part) {
+  for_each_part(reduced, [&](const IterationSpace& part) {
     ReductionLaunch launch;
     launch.kept = launch_space(kept);
     launch.reduced = launch_space(part);

@@ -75,13 +75,14 @@ struct FinishLaunch {
 
 // The launches for outputs that a kernel takes at once: one for each part of the elements. Their partial is null, to be
 // set where units_of() is not one.
-std::vector<ReductionLaunch> reduction_launches(const Strided& kept, const Strided& reduced, std::int64_t itemsize);
+std::vector<ReductionLaunch> reduction_launches(const IterationSpace& kept, const IterationSpace& reduced,
+                                                std::int64_t itemsize);
 std::uint32_t units_of(const std::vector<ReductionLaunch>& launches);
 // Its partial is null where there are no units.
 FinishLaunch finish_launch(const LaunchSpace& kept, std::uint32_t units, std::int64_t count, const char* partial);
 
 // The dimensions of a reduction's space along which results move, and the others; the operands of these are kSelf and
 // kIndex.
-void split_space(const Strided& space, Strided& kept, Strided& reduced);
+void split_space(const IterationSpace& space, IterationSpace& kept, IterationSpace& reduced);
 
 }  // namespace keyway::inline v1::cuda

@@ -12,16 +12,17 @@ namespace keyway::inline v1::cuda {
 struct RowLaunch {
   LaunchSpace rows;  // where each row of each operand begins
   Teams teams;
-  std::int64_t n = 0;                        // elements of a row
-  std::int64_t stretch = 0;                  // of those, how many a team has; several have the others
-  std::uint32_t stretches = 1;               // of a row
-  std::uint32_t width = 1;                   // neighbours that one thread has
-  std::int64_t step[Strided::kMaxOperands];  // bytes from an element of a row to the next
-  const char* origin = nullptr;              // what numbers count from
+  std::int64_t n = 0;                               // elements of a row
+  std::int64_t stretch = 0;                         // of those, how many a team has; several have the others
+  std::uint32_t stretches = 1;                      // of a row
+  std::uint32_t width = 1;                          // neighbours that one thread has
+  std::int64_t step[IterationSpace::kMaxOperands];  // bytes from an element of a row to the next
+  const char* origin = nullptr;                     // what numbers count from
 };
 
-// Operands in the order they are added, at most Strided::kMaxOperands. `sizes` are those of all of them, but that they
-// may have 1 there or lack outer dimensions; none is 0 but for that of `dim`. Requires: 0 <= dim < sizes.size().
+// Operands in the order they are added, at most IterationSpace::kMaxOperands. `sizes` are those of all of them, but
+// that they may have 1 there or lack outer dimensions; none is 0 but for that of `dim`. Requires: 0 <= dim <
+// sizes.size().
 class RowSpace {
  public:
   RowSpace(IntArrayRef sizes, std::int64_t dim);
@@ -52,8 +53,8 @@ class RowSpace {
   // Calls f(RowLaunch) for parts that a kernel takes.
   template <typename F>
   void each_part(const F& f) const {
-    const Strided all = places_.space();
-    for_each_part(all, [&](const Strided& part) {
+    const IterationSpace all = places_.space();
+    for_each_part(all, [&](const IterationSpace& part) {
       RowLaunch launch = launch_;
       launch.rows = launch_space(part);
       launch.origin = all.data[0];

@@ -2,7 +2,7 @@
 //
 // It is compiled inside a Node, in namespace autograd. Operators are called as functions of keyway::, qualified, as the
 // names around the formula are its operator's; helpers are those that schema files declare, and the words of the
-// language (len, item, ...) those of autograd/formulas/formula_words.h, but for `each` of autograd/recording.h.
+// language (len, item, ...) those of autograd/formulas/formula_words.h, but for `each` of autograd/generated_kernels.h.
 #pragma once
 
 #include <keyway/codegen/emit/doc.h>

@@ -64,8 +64,9 @@ std::string emit_autograd(const Family& family) {
   }
   if (kernels.empty()) return {};
   std::string out = file_banner(family);
-  out += includes({own_header(family, "autograd/helpers.h"), own_header(family, "autograd/kernels_{}.h"),
-                   "keyway/autograd/recording.h", "keyway/dispatch/call/call.h", own_header(family, "ops/all.h")});
+  out +=
+      includes({own_header(family, "autograd/helpers.h"), own_header(family, "autograd/kernels_{}.h"),
+                "keyway/autograd/generated_kernels.h", "keyway/dispatch/call/call.h", own_header(family, "ops/all.h")});
   out += "\n" + open_namespace(family, "autograd");
   if (!family.library.empty()) out += "using namespace keyway::autograd;\n";
   if (!recording.empty()) out += "\nnamespace {\n" + recording + "\n}  // namespace\n";

@@ -8,7 +8,7 @@
 namespace keyway::inline v1 {
 namespace {
 
-// An absent tensor is an undefined one, as gradients are; a list of sizes is what each() gives (recording.h).
+// An absent tensor is an undefined one, as gradients are; a list of sizes is what each() gives (generated_kernels.h).
 std::string helper_type(SchemaType type) {
   const auto is_list = [](SchemaType of) { return of.is(TypeKind::List); };
   if (is_list(type) && is_list(type.element()) && type.element().element().is(TypeKind::Int))

@@ -90,7 +90,7 @@ std::string info_text(const Family& family, const Op& op, const Overload& overlo
   field("file", family.file);
   set("line", fmt::to_string(op.place().line));
   set("signature", fmt::format("signature_hash<ops::{}_sig>", id));
-  set("boxed", fmt::format("kBoxedShape<ops::{}_sig>", id));
+  set("boxed", fmt::format("kBoxedCallInfo<ops::{}_sig>", id));
   if (op.vmap.name != kVmapRules[0].name) set("vmap", fmt::format("vmap_rule(\"{}\")", op.vmap.name));
   const std::string_view jvp = schema.is_mutable() && !op.jvp.in_place.empty() ? op.jvp.in_place : op.jvp.name;
   if (jvp != kJvpRules[0].name) set("jvp", fmt::format("jvp_rule(\"{}\")", jvp));

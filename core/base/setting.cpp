@@ -18,7 +18,7 @@ struct Settings {
     return settings;
   }
 
-  const PointerSetting::Entry* entry_of(const Layers<void*>::Layer& layer) {
+  const PointerSetting::Entry* entry_of(const SettingStack<void*>::Layer& layer) {
     if (layer.value == nullptr) return nullptr;
     for (const PointerSetting::Entry& entry : entries) {
       if (entry.value == layer.value && entry.library == layer.library) return &entry;
@@ -34,10 +34,10 @@ void PointerSetting::publish() { entry_.store(Settings::get().entry_of(layers_->
 void* PointerSetting::set(void* value) {
   Settings& settings = Settings::get();
   const std::lock_guard lock(settings.mutex);
-  if (layers_ == nullptr) layers_ = new Layers<void*>(nullptr);
-  LibraryUse* const library = LoadChanges::loading();
+  if (layers_ == nullptr) layers_ = new SettingStack<void*>(nullptr);
+  LibraryResources* const library = LibraryUndoLog::loading();
   if (library != nullptr && value != nullptr && !layers_->has(library)) {
-    LoadChanges::current()->add([this, library] {
+    LibraryUndoLog::current()->add([this, library] {
       Settings& now = Settings::get();
       const std::lock_guard removing(now.mutex);
       layers_->remove(library);

@@ -6,7 +6,7 @@
 //   Q goes:                                     a         no value of a library that is gone is left
 #pragma once
 
-#include <keyway/core/base/load_changes.h>
+#include <keyway/core/base/library_undo_log.h>
 
 #include <algorithm>
 #include <atomic>
@@ -21,23 +21,23 @@ namespace keyway::inline v1 {
 // The values of one setting, each with the library that set it, null for the program. The last one is in force. Not
 // thread-safe.
 template <typename T>
-class Layers {
+class SettingStack {
  public:
   struct Layer {
     T value;
-    LibraryUse* library;
+    LibraryResources* library;
   };
 
   // `first` is in force as long as nobody sets another.
-  explicit Layers(T first) : first_{std::move(first), nullptr} {}
+  explicit SettingStack(T first) : first_{std::move(first), nullptr} {}
   const Layer& top() const { return layers_.empty() ? first_ : layers_.back(); }
-  bool has(const LibraryUse* library) const {
+  bool has(const LibraryResources* library) const {
     return std::any_of(layers_.begin(), layers_.end(), [&](const Layer& layer) { return layer.library == library; });
   }
 
   // In place of its owner's value, if that is in force, else above the others'; nothing where the same one is in force
   // below. Gives the value that was in force.
-  T set(T value, LibraryUse* library) {
+  T set(T value, LibraryResources* library) {
     T before = top().value;
     if (!layers_.empty() && layers_.back().library == library) {
       before = std::move(layers_.back().value);
@@ -52,7 +52,7 @@ class Layers {
 
   // Takes away what an owner set, and gives it to be destroyed with no lock held. Of two values of one owner that then
   // follow each other, the later one is left.
-  std::vector<Layer> remove(const LibraryUse* library) {
+  std::vector<Layer> remove(const LibraryResources* library) {
     std::vector<Layer> gone, left;
     for (Layer& layer : layers_) {
       if (layer.library == library) {
@@ -79,7 +79,7 @@ class KEYWAY_API PointerSetting {
   // A value that is in force, and the library that set it; never changed nor freed.
   struct Entry {
     void* value;
-    LibraryUse* library;
+    LibraryResources* library;
   };
   constexpr PointerSetting() = default;
   // Null: the value is null.
@@ -90,7 +90,7 @@ class KEYWAY_API PointerSetting {
   void publish();
 
   std::atomic<const Entry*> entry_{nullptr};
-  Layers<void*>* layers_ = nullptr;  // null: nothing was set yet; guarded by a mutex that all settings share
+  SettingStack<void*>* layers_ = nullptr;  // null: nothing was set yet; guarded by a mutex that all settings share
 };
 
 }  // namespace detail

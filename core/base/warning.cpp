@@ -18,7 +18,7 @@ void print(std::string_view text) {
 // Never destroyed: what runs at exit may warn.
 struct Warnings {
   ForkSafeMutex mutex{LockOrder::Warnings};
-  Layers<WarningHandler> handlers{print};
+  SettingStack<WarningHandler> handlers{print};
 
   static Warnings& get() {
     static Warnings& warnings = *new Warnings;
@@ -62,11 +62,11 @@ void warn(std::string_view text) {
 WarningHandler set_warning_handler(WarningHandler handler) {
   Warnings& warnings = Warnings::get();
   const std::lock_guard lock(warnings.mutex);
-  LibraryUse* const library = LoadChanges::loading();
+  LibraryResources* const library = LibraryUndoLog::loading();
   if (library != nullptr && !warnings.handlers.has(library)) {
-    LoadChanges::current()->add([library] {
+    LibraryUndoLog::current()->add([library] {
       Warnings& now = Warnings::get();
-      std::vector<Layers<WarningHandler>::Layer> gone;  // whose code runs as they go: with no lock held
+      std::vector<SettingStack<WarningHandler>::Layer> gone;  // whose code runs as they go: with no lock held
       const std::lock_guard removing(now.mutex);
       gone = now.handlers.remove(library);
     });

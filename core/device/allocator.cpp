@@ -33,18 +33,18 @@ Setting<Allocator*>& setting_of(DeviceType type) { return detail::allocators[sta
 
 // What the memory of a tensor hangs on instead of the allocator's own context. The hold goes after the memory.
 struct HeldMemory {
-  LibraryHold hold;
+  LibraryResource hold;
   DataPtr data;
 };
 
 void free_held(void* context) {
   auto* const held = static_cast<HeldMemory*>(context);
-  const LibraryHold until_the_end = std::move(held->hold);
+  const LibraryResource until_the_end = std::move(held->hold);
   held->~HeldMemory();
   free_block(held, sizeof(HeldMemory));
 }
 
-DataPtr with_hold(DataPtr data, LibraryHold hold) {
+DataPtr with_hold(DataPtr data, LibraryResource hold) {
   if (data.deleter() == nullptr) return data;  // nobody's code frees it
   void* const memory = data.get();
   const Device device = data.device();
@@ -52,8 +52,8 @@ DataPtr with_hold(DataPtr data, LibraryHold hold) {
   return DataPtr(memory, new (block) HeldMemory{std::move(hold), std::move(data)}, free_held, device);
 }
 
-DataPtr allocate_on(Device device, Allocator& allocator, Held what, std::size_t bytes) {
-  if (what == Held::Pinned) return allocator.pinned().allocate(bytes);
+DataPtr allocate_on(Device device, Allocator& allocator, ResourceKind what, std::size_t bytes) {
+  if (what == ResourceKind::Pinned) return allocator.pinned().allocate(bytes);
   OptionalDeviceGuard guard;
   if (device.has_index() && !device.is_cpu()) guard.reset_device(device);
   return allocator.allocate(bytes);
@@ -81,7 +81,7 @@ Allocator& get_allocator(DeviceType type) {
 
 Allocator* set_allocator(DeviceType type, Allocator* allocator) { return setting_of(type).set(allocator); }
 
-DataPtr allocate_held(Device device, Held what, std::size_t bytes) {
+DataPtr allocate_held(Device device, ResourceKind what, std::size_t bytes) {
   const DeviceType type = device.type();
   for (;;) {
     const auto* const entry = setting_of(type).entry();
@@ -91,16 +91,16 @@ DataPtr allocate_held(Device device, Held what, std::size_t bytes) {
       continue;
     }
     Allocator& allocator = *Setting<Allocator*>::value_of(entry);
-    LibraryUse* const library = entry->library;
-    if (library == nullptr || library->stays() || library == LoadChanges::loading()) {
+    LibraryResources* const library = entry->library;
+    if (library == nullptr || library->stays() || library == LibraryUndoLog::loading()) {
       return allocate_on(device, allocator, what, bytes);
     }
-    if (!library->take(what, bytes)) {
+    if (!library->acquire(what, bytes)) {
       // The CPU has memory whoever goes.
       if (type == DeviceType::CPU) return host_allocator().allocate(bytes);
       KEYWAY_FAIL(NotImplemented, "the backend of device type {} is being unloaded", type);
     }
-    LibraryHold hold(*library, what, bytes);
+    LibraryResource hold(*library, what, bytes);
     if (setting_of(type).entry() != entry) continue;  // it went before it was held
     return with_hold(allocate_on(device, allocator, what, bytes), std::move(hold));
   }

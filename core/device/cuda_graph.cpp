@@ -41,7 +41,7 @@ void CUDAGraph::drop() noexcept {
 
 void CUDAGraph::capture_begin(MempoolId pool) {
   KEYWAY_CHECK(impl_ == nullptr, "the graph holds something: reset() it first");
-  auto [devices, hold] = hold_device_guard(DeviceType::CUDA, Held::Graph);
+  auto [devices, hold] = hold_device_guard(DeviceType::CUDA, ResourceKind::Graph);
   detail::checked_device(devices, DeviceType::CUDA);
   auto graph = devices.new_graph();
   graph->capture_begin(pool);

@@ -19,7 +19,7 @@
 // synchronize(), events, results whose sizes depend on data. A capture in which anything was refused cannot be ended.
 #pragma once
 
-#include <keyway/core/base/library_use.h>
+#include <keyway/core/base/library_resources.h>
 #include <keyway/core/device/graph_impl.h>
 #include <keyway/core/device/stream_guard.h>
 
@@ -60,7 +60,7 @@ class CUDAGraph {
   // reset(), but what another thread is capturing is left to it.
   void drop() noexcept;
 
-  LibraryHold hold_;                          // as long as there is something
+  LibraryResource hold_;                      // as long as there is something
   std::unique_ptr<GraphImplInterface> impl_;  // null: nothing was captured
   std::thread::id captures_;                  // the thread that is capturing
 };

@@ -1,6 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/fork_safe_mutex.h>
-#include <keyway/core/base/load_changes.h>
+#include <keyway/core/base/library_undo_log.h>
 #include <keyway/core/device/held.h>
 #include <keyway/core/device/host_device_guard.h>
 #include <keyway/core/device/load_backend.h>
@@ -18,7 +18,7 @@ namespace {
 constinit std::array<std::atomic<DeviceGuardImplInterface*>, kNumDeviceTypes> impls{&cpu_device_guard, nullptr,
                                                                                     &meta_device_guard};
 // The libraries that registered those in `impls`, null for the program; each is stored before its guard.
-constinit std::array<std::atomic<LibraryUse*>, kNumDeviceTypes> libraries{};
+constinit std::array<std::atomic<LibraryResources*>, kNumDeviceTypes> libraries{};
 
 // Where those in `impls` were registered.
 struct Sites {
@@ -62,15 +62,16 @@ DeviceGuardImplInterface& device_guard_impl(DeviceType type) {
   return *impl;
 }
 
-HeldGuard hold_device_guard(DeviceType type, Held what) {
+HeldGuard hold_device_guard(DeviceType type, ResourceKind what) {
   const auto i = static_cast<std::size_t>(type);
   for (;;) {
     DeviceGuardImplInterface& impl = device_guard_impl(type);
-    LibraryUse* const library = libraries[i].load(std::memory_order_acquire);
-    LibraryHold hold;
-    if (library != nullptr && !library->stays() && library != LoadChanges::loading()) {
-      KEYWAY_CHECK_AS(NotImplemented, library->take(what, 0), "the backend of device type {} is being unloaded", type);
-      hold = LibraryHold(*library, what, 0);
+    LibraryResources* const library = libraries[i].load(std::memory_order_acquire);
+    LibraryResource hold;
+    if (library != nullptr && !library->stays() && library != LibraryUndoLog::loading()) {
+      KEYWAY_CHECK_AS(NotImplemented, library->acquire(what, 0), "the backend of device type {} is being unloaded",
+                      type);
+      hold = LibraryResource(*library, what, 0);
     }
     // It may have gone before it was held, or another's may have come in its place.
     if (find_device_guard_impl(type) == &impl && libraries[i].load() == library) return {impl, std::move(hold)};
@@ -89,7 +90,7 @@ DeviceGuardRegistration register_device_guard(DeviceGuardImplInterface& impl, co
   KEYWAY_CHECK_AS(Registration, find_device_guard_impl(type) == nullptr,
                   "device guard at {}: device type {} has one already, {}{}", site, type,
                   text.empty() ? "which is built in" : "registered at ", text);
-  libraries[i].store(LoadChanges::loading(), std::memory_order_release);
+  libraries[i].store(LibraryUndoLog::loading(), std::memory_order_release);
   text = std::move(site);
   impls[i].store(&impl, std::memory_order_release);
   return DeviceGuardRegistration(&impl);

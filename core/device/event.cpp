@@ -48,7 +48,7 @@ void Event::check_type(const Stream& stream) const {
 void Event::record(const Stream& stream) {
   check_type(stream);
   if (handle_ == nullptr) {
-    auto [maker, hold] = hold_device_guard(type_, Held::Event);
+    auto [maker, hold] = hold_device_guard(type_, ResourceKind::Event);
     detail::checked_device(maker, stream.device());
     handle_ = maker.create_event(stream.device(), timing_);
     device_ = stream.device();

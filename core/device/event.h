@@ -1,7 +1,7 @@
 // Event: a place in a stream that others can wait for.
 #pragma once
 
-#include <keyway/core/base/library_use.h>
+#include <keyway/core/base/library_resources.h>
 #include <keyway/core/device/device_guard_impl.h>
 
 #include <optional>
@@ -48,7 +48,7 @@ class Event {
   void check_type(const Stream& stream) const;
   void check_timed(const char* which) const;
 
-  LibraryHold hold_;                          // as long as there is a handle
+  LibraryResource hold_;                      // as long as there is a handle
   DeviceGuardImplInterface* impl_ = nullptr;  // that made the handle
   void* handle_ = nullptr;                    // null: not made yet
   std::optional<Device> device_;

@@ -47,9 +47,9 @@ struct DtypeSet {
 inline constexpr DtypeSet kFloatingTypes{kHalf, kBFloat16, kFloat, kDouble};
 inline constexpr DtypeSet kComplexTypes{kComplexHalf, kComplexFloat, kComplexDouble};
 // int8 to int64.
-inline constexpr DtypeSet kSignedTypes{kChar, kShort, kInt, kLong};
+inline constexpr DtypeSet kSignedIntegralTypes{kChar, kShort, kInt, kLong};
 // int8 to int64 and uint8 to uint64; not bool.
-inline constexpr DtypeSet kIntegralTypes = kSignedTypes | DtypeSet{kByte, kUInt16, kUInt32, kUInt64};
+inline constexpr DtypeSet kIntegralTypes = kSignedIntegralTypes | DtypeSet{kByte, kUInt16, kUInt32, kUInt64};
 // int32 and int64: what indices may be.
 inline constexpr DtypeSet kIndexTypes{kInt, kLong};
 // Integral and floating types; not bool.
@@ -67,7 +67,7 @@ inline constexpr DtypeSet kQuantizedTypes{kQInt8, kQUInt8, kQInt32, ScalarType::
 inline constexpr DtypeSet kBitsTypes{ScalarType::Bits1x8, ScalarType::Bits2x4, ScalarType::Bits4x2, ScalarType::Bits8,
                                      ScalarType::Bits16};
 // All that have a C++ type.
-inline constexpr DtypeSet kAllTypes = kAnyTypes | kFloat8Types | kQuantizedTypes | kBitsTypes;
+inline constexpr DtypeSet kCppTypes = kAnyTypes | kFloat8Types | kQuantizedTypes | kBitsTypes;
 
 // "float16, float32, float64 or bfloat16", by number.
 KEYWAY_API std::string to_string(DtypeSet set);

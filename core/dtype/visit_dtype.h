@@ -38,7 +38,7 @@ constexpr decltype(auto) visit_in(ScalarType dtype, F& f) {
 template <DtypeSet set, typename F>
 constexpr decltype(auto) visit_dtype(ScalarType dtype, std::string_view what, F&& f) {
   static_assert(!set.empty(), "visit_dtype needs at least one dtype");
-  static_assert(kAllTypes.contains(set), "visit_dtype: a dtype of the set has no C++ type");
+  static_assert(kCppTypes.contains(set), "visit_dtype: a dtype of the set has no C++ type");
   if (!set.contains(dtype)) [[unlikely]]
     detail::fail_dtype(dtype, set, what);
   return detail::visit_in<set>(dtype, f);
@@ -71,7 +71,7 @@ constexpr decltype(auto) visit_any(ScalarType dtype, std::string_view what, F&& 
 }
 template <typename F>
 constexpr decltype(auto) visit_all(ScalarType dtype, std::string_view what, F&& f) {
-  return visit_dtype<kAllTypes>(dtype, what, f);
+  return visit_dtype<kCppTypes>(dtype, what, f);
 }
 
 }  // namespace keyway::inline v1

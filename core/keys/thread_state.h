@@ -25,7 +25,7 @@ inline DispatchKeySet included_keys() { return DispatchKeySet::from_raw(thread_s
 inline DispatchKeySet excluded_keys() { return DispatchKeySet::from_raw(thread_state.excluded); }
 
 // The keys a new tensor carries besides its backend's: in inference mode none.
-inline DispatchKeySet birth_keys() {
+inline DispatchKeySet keys_of_new_tensors() {
   return thread_state.inference ? DispatchKeySet() : DispatchKeySet(Functionality::ADInplaceOrView);
 }
 
@@ -79,22 +79,22 @@ class AutoDispatchBelowADInplaceOrView : ExcludeDispatchKeyGuard {
 inline bool grad_enabled() { return !thread_state.grad_disabled; }
 
 // Whether calls are recorded for backward; brings back the mode that it found.
-class EnableGradGuard {
+class AutoGradMode {
  public:
-  explicit EnableGradGuard(bool enabled = true) : was_disabled_(thread_state.grad_disabled) {
+  explicit AutoGradMode(bool enabled = true) : was_disabled_(thread_state.grad_disabled) {
     thread_state.grad_disabled = !enabled;
   }
-  ~EnableGradGuard() { thread_state.grad_disabled = was_disabled_; }
-  EnableGradGuard(const EnableGradGuard&) = delete;
-  EnableGradGuard& operator=(const EnableGradGuard&) = delete;
+  ~AutoGradMode() { thread_state.grad_disabled = was_disabled_; }
+  AutoGradMode(const AutoGradMode&) = delete;
+  AutoGradMode& operator=(const AutoGradMode&) = delete;
 
  private:
   bool was_disabled_;
 };
 
-class NoGradGuard : EnableGradGuard {
+class NoGradGuard : AutoGradMode {
  public:
-  NoGradGuard() : EnableGradGuard(false) {}
+  NoGradGuard() : AutoGradMode(false) {}
 };
 
 // Inference mode: no graph, no versions, no views recorded. Tensors born in it can never be part of a graph.

@@ -98,7 +98,7 @@ constexpr void for_each_part(std::string_view tuple, const F& f) {
   }
 }
 
-// How a value is held: as a kernel is lent it, or as a class of its own, which results and elements of lists have.
+// How a value is held: as a kernel takes it, or as a class of its own, which results and elements of lists have.
 enum class HeldAs : std::uint8_t { Argument, Value };
 
 // Appends the C++ text of what first_code gives.

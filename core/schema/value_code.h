@@ -19,7 +19,7 @@ struct NamedType {
   TypeKind kind;
   std::string_view schema;
   std::string_view cpp;       // the class of a value, and so of a result
-  std::string_view argument;  // how it is lent to a kernel
+  std::string_view argument;  // how a kernel takes it
   std::string_view python;
 };
 inline constexpr NamedType kNamedTypes[] = {

@@ -1,4 +1,4 @@
-// AutogradMeta: what a tensor carries for gradients. The graph itself lives in autograd/; core sees this much
+// AutogradMetaInterface: what a tensor carries for gradients. The graph itself lives in autograd/; core sees this much
 // of it.
 #pragma once
 
@@ -9,9 +9,9 @@ namespace keyway::inline v1 {
 
 class TensorImpl;
 
-class KEYWAY_API AutogradMeta {
+class KEYWAY_API AutogradMetaInterface {
  public:
-  virtual ~AutogradMeta();
+  virtual ~AutogradMetaInterface();
 
   // Whether gradients flow to this tensor. Not a plain flag: a view's answer follows its base.
   virtual bool requires_grad() const = 0;

@@ -11,7 +11,8 @@ TensorBase make_pinned_tensor(IntArrayRef sizes, IntArrayRef strides, ScalarType
   const std::int64_t numel = checked_numel(sizes);
   const DimVector all = strides.empty() ? contiguous_strides(sizes) : DimVector(strides);
   const std::size_t bytes = checked_nbytes(sizes, all, 0, element_size(dtype));
-  Storage storage(make_intrusive<StorageImpl>(allocate_held(Device(devices), Held::Pinned, bytes), bytes, true));
+  Storage storage(
+      make_intrusive<StorageImpl>(allocate_held(Device(devices), ResourceKind::Pinned, bytes), bytes, true));
   return TensorBase(make_intrusive<TensorImpl>(std::move(storage), dtype, sizes, all, numel, strides.empty()));
 }
 

@@ -13,7 +13,7 @@ const Setting<Allocator*>& cpu_allocator = detail::allocators[static_cast<std::s
 // Apart, so that host memory pays nothing for it. An allocator gives memory of its type's current device.
 __attribute__((noinline)) Storage make_device_storage(std::size_t bytes, Device device) {
   if (device.is_meta()) return Storage(make_intrusive<StorageImpl>(DataPtr(nullptr, device), bytes, true));
-  DataPtr data = allocate_held(device, Held::Memory, bytes);
+  DataPtr data = allocate_held(device, ResourceKind::Memory, bytes);
   KEYWAY_CHECK_AS(Internal, device.has_index() ? data.device() == device : data.device().type() == device.type(),
                   "memory of {} was asked for, but its allocator gave memory of {}", device, data.device());
   return Storage(make_intrusive<StorageImpl>(std::move(data), bytes, true));
@@ -29,7 +29,7 @@ Storage make_storage(std::size_t bytes, Device device) {
     return make_device_storage(bytes, device);
   if (cpu_allocator.entry() != nullptr) [[unlikely]] {
     return Storage(
-        make_intrusive<StorageImpl>(allocate_held(Device(DeviceType::CPU), Held::Memory, bytes), bytes, true));
+        make_intrusive<StorageImpl>(allocate_held(Device(DeviceType::CPU), ResourceKind::Memory, bytes), bytes, true));
   }
   return Storage(make_intrusive<StorageImpl>(host_allocator().allocate(bytes), bytes, true));
 }

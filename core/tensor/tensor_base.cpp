@@ -85,7 +85,7 @@ void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef stri
       const DeviceType type = pinned ? DeviceType::CUDA : tensor.device().type();
       DataPtr data = type == DeviceType::CPU && find_allocator(type) == &host_allocator()
                          ? host_allocator().allocate(bytes)
-                         : allocate_held(Device(type), pinned ? Held::Pinned : Held::Memory, bytes);
+                         : allocate_held(Device(type), pinned ? ResourceKind::Pinned : ResourceKind::Memory, bytes);
       if (storage.nbytes() != 0) {
         if (tensor.is_cpu()) {
           std::memcpy(data.get(), storage.data(), storage.nbytes());

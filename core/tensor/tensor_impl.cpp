@@ -3,7 +3,7 @@
 
 namespace keyway::inline v1 {
 
-AutogradMeta::~AutogradMeta() = default;
+AutogradMetaInterface::~AutogradMetaInterface() = default;
 TensorExtra::~TensorExtra() = default;
 
 std::uint8_t TensorImpl::compute_layout() const {

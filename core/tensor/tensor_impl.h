@@ -31,7 +31,8 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   TensorImpl(Storage storage, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides, std::int64_t numel,
              bool contiguous)
       : storage_(std::move(storage)),
-        key_set_(DispatchKeySet(Functionality::Dense) | DispatchKeySet(storage_.device().type()) | birth_keys()),
+        key_set_(DispatchKeySet(Functionality::Dense) | DispatchKeySet(storage_.device().type()) |
+                 keys_of_new_tensors()),
         numel_(numel),
         dtype_(dtype),
         device_(storage_.device()) {
@@ -105,8 +106,8 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   void set_dtype(ScalarType dtype) { dtype_ = dtype; }
   void set_key_set(DispatchKeySet keys) { key_set_ = keys; }
 
-  AutogradMeta* autograd_meta() const { return autograd_meta_.get(); }
-  void set_autograd_meta(std::unique_ptr<AutogradMeta> meta) { autograd_meta_ = std::move(meta); }
+  AutogradMetaInterface* autograd_meta() const { return autograd_meta_.get(); }
+  void set_autograd_meta(std::unique_ptr<AutogradMetaInterface> meta) { autograd_meta_ = std::move(meta); }
   TensorExtra* extra() const { return extra_.get(); }
   void set_extra(std::unique_ptr<TensorExtra> extra) { extra_ = std::move(extra); }
   // What another language keeps of a tensor, as Python does of its object. Guarded by that language's lock.
@@ -135,7 +136,7 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   DispatchKeySet key_set_;
   std::int64_t storage_offset_ = 0;
   std::int64_t numel_;
-  std::unique_ptr<AutogradMeta> autograd_meta_;
+  std::unique_ptr<AutogradMetaInterface> autograd_meta_;
   std::unique_ptr<TensorExtra> extra_;
   std::unique_ptr<TensorExtra> binding_;
   ScalarType dtype_;

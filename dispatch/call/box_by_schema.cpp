@@ -13,9 +13,8 @@ IValue box_by_schema(SchemaType type, const void* argument) {
   if (optional) value.remove_prefix(1);
   IValue boxed;
   const bool found = visit_value_class(tag_of_code(value), [&]<typename T>() {
-    using Lent = std::remove_cvref_t<LentAs<T>>;
-    boxed =
-        optional ? box(*static_cast<const std::optional<Lent>*>(argument)) : box(*static_cast<const Lent*>(argument));
+    using Arg = std::remove_cvref_t<KernelArg<T>>;
+    boxed = optional ? box(*static_cast<const std::optional<Arg>*>(argument)) : box(*static_cast<const Arg*>(argument));
   });
   if (!found) KEYWAY_FAIL(Internal, "no argument of a typed call has the code '{}'", code.view());
   return boxed;

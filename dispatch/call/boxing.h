@@ -49,8 +49,8 @@ decltype(auto) unbox(IValue& v) {
     return v.to_list_of<typename Value::value_type>();
   } else {
     static_assert(kIsOptional<Value>);
-    using Lent = LentAs<Value>;
-    return v.is_none() ? Lent() : Lent(unbox<LentAs<typename Value::value_type>>(v));
+    using Arg = KernelArg<Value>;
+    return v.is_none() ? Arg() : Arg(unbox<KernelArg<typename Value::value_type>>(v));
   }
 }
 
@@ -75,11 +75,11 @@ R unbox_result(IValue& v) {
   if constexpr (std::is_same_v<R, TensorBase>) {
     return std::move(v).to_tensor();
   } else if constexpr (kIsVector<R>) {
-    return unbox<LentAs<R>>(v).vec();
+    return unbox<KernelArg<R>>(v).vec();
   } else if constexpr (kIsOptional<R>) {
     return v.is_none() ? R() : R(unbox_result<typename R::value_type>(v));
   } else {
-    return R(unbox<LentAs<R>>(v));
+    return R(unbox<KernelArg<R>>(v));
   }
 }
 

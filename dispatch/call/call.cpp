@@ -29,16 +29,16 @@ __attribute__((noinline)) void check_boxed_results(const OperatorEntry& op, cons
 }
 
 __attribute__((always_inline)) inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack) {
-  const BoxedShape shape = op.info().boxed;
-  KEYWAY_CHECK_AS(Type, stack.size() >= shape.arguments, "{} takes {} arguments, but {} are on the stack",
-                  op.short_name(), shape.arguments, stack.size());
-  const IValue* arguments = stack.data() + (stack.size() - shape.arguments);
+  const BoxedCallInfo info = op.info().boxed;
+  KEYWAY_CHECK_AS(Type, stack.size() >= info.arguments, "{} takes {} arguments, but {} are on the stack",
+                  op.short_name(), info.arguments, stack.size());
+  const IValue* arguments = stack.data() + (stack.size() - info.arguments);
   DispatchKeySet keys;
-  for (std::uint64_t rest = shape.tensors; rest != 0; rest &= rest - 1) {
+  for (std::uint64_t rest = info.tensors; rest != 0; rest &= rest - 1) {
     keys = keys | arguments[std::countr_zero(rest)].tensor_keys();
   }
-  if (shape.tensors == 0 && shape.device >= 0) {
-    const IValue& device = arguments[shape.device];
+  if (info.tensors == 0 && info.device >= 0) {
+    const IValue& device = arguments[info.device];
     if (!device.is_none() && !device.is(ValueTag::Device)) {
       refuse(op, detail::wrong_argument(op, stack), __FILE__, __LINE__);
     }
@@ -68,8 +68,8 @@ __attribute__((always_inline)) inline void call_kernel(const OperatorEntry& op, 
   }
   // Callers read as many results as the schema has. What has a typed form leaves these.
   if (!has_typed_form) {
-    const BoxedShape shape = op.info().boxed;
-    const bool right_without_results = !shape.has_results && stack.size() + shape.arguments == before;
+    const BoxedCallInfo info = op.info().boxed;
+    const bool right_without_results = !info.has_results && stack.size() + info.arguments == before;
     if (!right_without_results) check_boxed_results(op, stack, before);
   }
 }
@@ -78,7 +78,7 @@ bool any_lacks_gradient(const IValue& value) { return any_tensor(value, lacks_gr
 
 // Of a kernel that may go, or past a mark of lost gradients.
 __attribute__((noinline)) void call_slowly(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
-  const PinnedKernel pinned(op, keys);
+  const KernelUseGuard pinned(op, keys);
   const auto [table, found] = std::pair(&pinned.table(), pinned.found());
   const std::size_t arguments = op.info().boxed.arguments, before = stack.size();
   const bool loses = before >= arguments && loses_gradient(op, keys, stack.data() + (before - arguments));

@@ -125,7 +125,7 @@ struct Caller<R(Args...)> {
         }
       }
     }
-    const PinnedKernel pinned(op, asked);
+    const KernelUseGuard pinned(op, asked);
     const Table::Found found = pinned.found();
     const ErasedKernel& kernel = pinned.table().kernel(found.kernel);
     try {

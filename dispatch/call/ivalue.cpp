@@ -137,7 +137,8 @@ std::string to_string(const IValue& value) {
   }
   std::string text;
   IValue held = value;
-  detail::visit_value_class(value.tag(), [&]<typename T>() { text = print(detail::unbox<detail::LentAs<T>>(held)); });
+  detail::visit_value_class(value.tag(),
+                            [&]<typename T>() { text = print(detail::unbox<detail::KernelArg<T>>(held)); });
   return text;
 }
 

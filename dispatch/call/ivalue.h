@@ -71,7 +71,7 @@ inline constexpr ValueTag kTagOf<std::vector<IValue>> = ValueTag::List;
 template <typename T>
 concept ListElement = ValueClass<std::vector<T>> || std::is_same_v<T, IValue>;
 
-// The class in which a list is kept: of booleans one byte an element, so that a kernel can be lent an ArrayRef<bool>.
+// The class in which a list is kept: of booleans one byte an element, so that a kernel can take an ArrayRef<bool>.
 template <typename T>
 using KeptList = std::vector<std::conditional_t<std::is_same_v<T, bool>, char, T>>;
 

@@ -8,7 +8,7 @@ namespace keyway::inline v1 {
 namespace {
 
 // Of this thread, the latest.
-constinit thread_local const PinnedKernel* innermost = nullptr;
+constinit thread_local const KernelUseGuard* innermost = nullptr;
 
 std::size_t thread_number() {
   static constinit std::atomic<std::size_t> next{0};
@@ -40,7 +40,7 @@ void KernelOwner::restart() noexcept {
   for (Stripe& stripe : stripes_) stripe.calls.store(0);
 }
 
-PinnedKernel::PinnedKernel(const OperatorEntry& op, DispatchKeySet keys) : outer_(innermost) {
+KernelUseGuard::KernelUseGuard(const OperatorEntry& op, DispatchKeySet keys) : outer_(innermost) {
   for (;;) {
     table_ = &op.latest_table();
     found_ = table_->find_past_mark(keys);
@@ -53,20 +53,20 @@ PinnedKernel::PinnedKernel(const OperatorEntry& op, DispatchKeySet keys) : outer
   innermost = this;
 }
 
-PinnedKernel::~PinnedKernel() {
+KernelUseGuard::~KernelUseGuard() {
   innermost = outer_;
   if (owner_ != nullptr) owner_->leave();
 }
 
-bool PinnedKernel::is_within(const KernelOwner& owner) {
-  for (const PinnedKernel* call = innermost; call != nullptr; call = call->outer_) {
+bool KernelUseGuard::is_within(const KernelOwner& owner) {
+  for (const KernelUseGuard* call = innermost; call != nullptr; call = call->outer_) {
     if (call->owner_ == &owner) return true;
   }
   return false;
 }
 
-void PinnedKernel::recount() noexcept {
-  for (const PinnedKernel* call = innermost; call != nullptr; call = call->outer_) {
+void KernelUseGuard::recount() noexcept {
+  for (const KernelUseGuard* call = innermost; call != nullptr; call = call->outer_) {
     if (call->owner_ != nullptr) call->owner_->enter();
   }
 }

@@ -43,12 +43,12 @@ class KernelOwner {
 };
 
 // The kernel that a call is to reach, which cannot go while this lives, on the stack of the call's thread.
-class KEYWAY_API PinnedKernel {
+class KEYWAY_API KernelUseGuard {
  public:
-  PinnedKernel(const OperatorEntry& op, DispatchKeySet keys);
-  ~PinnedKernel();
-  PinnedKernel(const PinnedKernel&) = delete;
-  PinnedKernel& operator=(const PinnedKernel&) = delete;
+  KernelUseGuard(const OperatorEntry& op, DispatchKeySet keys);
+  ~KernelUseGuard();
+  KernelUseGuard(const KernelUseGuard&) = delete;
+  KernelUseGuard& operator=(const KernelUseGuard&) = delete;
 
   const Table& table() const { return *table_; }
   Table::Found found() const { return found_; }
@@ -62,7 +62,7 @@ class KEYWAY_API PinnedKernel {
   const Table* table_;
   Table::Found found_;
   KernelOwner* owner_;  // null: the kernel is there for good
-  const PinnedKernel* outer_;
+  const KernelUseGuard* outer_;
 };
 
 }  // namespace keyway::inline v1

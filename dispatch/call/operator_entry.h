@@ -3,7 +3,7 @@
 #pragma once
 
 #include <keyway/core/schema/transform_rules.h>
-#include <keyway/dispatch/call/boxed_shape.h>
+#include <keyway/dispatch/call/boxed_call_info.h>
 #include <keyway/dispatch/call/kernel.h>
 
 #include <atomic>
@@ -25,7 +25,7 @@ struct OpInfo {
   const char* file = "";           // where it was defined: the schema file of a generated operator
   int line = 0;
   std::uint64_t signature = 0;  // signature_hash of its canonical C++ type
-  BoxedShape boxed = {};        // boxed_shape_of its schema
+  BoxedCallInfo boxed = {};     // boxed_call_info_of its schema
   std::uint8_t vmap = 0;        // vmap_rule and jvp_rule of core/schema/transform_rules.h
   std::uint8_t jvp = 0;
   const OperatorEntry* counterpart = nullptr;  // what these rules call

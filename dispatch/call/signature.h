@@ -3,7 +3,7 @@
 //
 // It knows core types only. A signature is written in the letters of its types (value_class.h), e.g. "T(TTs", which are
 // hashed; the same letters follow from a schema (core/schema/signature_code.h): so signatures are compared without
-// typeid, also across libraries. Arguments are what kernels are lent, results are values, std::tuple or void; a tensor
+// typeid, also across libraries. Arguments are what kernels take, results are values, std::tuple or void; a tensor
 // that is written to, TensorBase&, is W, a tuple (..), and void -.
 #pragma once
 
@@ -43,7 +43,7 @@ namespace detail {
 template <typename T>
 struct ArgumentCode {
   using Value = ValueOfArgument<T>;
-  static_assert(std::is_same_v<T, LentAs<Value>>, "kernels are not lent values in this form");
+  static_assert(std::is_same_v<T, KernelArg<Value>>, "kernels do not take values in this form");
   static constexpr void append(SignatureCode& code) { code.append(code_of<Value>()); }
 };
 template <>

@@ -146,7 +146,7 @@ template <typename T>
 requires(!TensorType<T> && !std::is_same_v<T, Generator>) struct Param<std::optional<T>> {
   using Value = std::remove_cvref_t<typename Param<T>::Canonical>;
   using Canonical = std::optional<Value>;
-  // An ArrayRef of what has to be made is lent by a vector.
+  // An ArrayRef of what has to be made refers to a vector.
   using Made = std::remove_cvref_t<decltype(Param<T>::from(std::declval<const Value&>()))>;
   static std::optional<Made> from(const Canonical& v) {
     return v ? std::optional<Made>(Param<T>::from(*v)) : std::nullopt;
@@ -162,7 +162,7 @@ template <typename T>
 struct Result {
   static_assert(!std::is_same_v<T, int>, "a kernel returns std::int64_t, not int");
   static_assert(!std::is_same_v<T, float>, "a kernel returns double, not float");
-  static_assert(!std::is_same_v<T, std::string_view>, "a kernel returns std::string: what it lent would be gone");
+  static_assert(!std::is_same_v<T, std::string_view>, "a kernel returns std::string: what it refers to would be gone");
   using Canonical = T;
 };
 template <TensorType T>
@@ -215,14 +215,14 @@ struct Result<std::tuple<>> : Result<void> {};
 // An argument that a caller gives as a T, as one that converts to the canonical To. Lists in which tensors with methods
 // are optional, or stand in lists, are made anew.
 template <typename To, typename T>
-decltype(auto) lend(std::remove_reference_t<T>& v) {
+decltype(auto) as_kernel_arg(std::remove_reference_t<T>& v) {
   using Given = std::remove_cvref_t<T>;
   if constexpr (std::is_convertible_v<T&&, To>) {
     return static_cast<T&&>(v);
   } else if constexpr (kIsOptional<Given> && kIsOptional<To>) {
     using Item = const typename Given::value_type&;
-    using Made = std::remove_cvref_t<decltype(lend<typename To::value_type, Item>(*v))>;
-    return v ? std::optional<Made>(lend<typename To::value_type, Item>(*v)) : std::nullopt;
+    using Made = std::remove_cvref_t<decltype(as_kernel_arg<typename To::value_type, Item>(*v))>;
+    return v ? std::optional<Made>(as_kernel_arg<typename To::value_type, Item>(*v)) : std::nullopt;
   } else if constexpr (std::is_same_v<To, ArrayRef<std::vector<TensorBase>>>) {
     std::vector<std::vector<TensorBase>> lists;
     for (const auto& list : v) lists.emplace_back(list.begin(), list.end());

@@ -1,7 +1,7 @@
 // The C++ classes of the values that kernels take and return. Each has the code of its schema type
-// (core/schema/value_code.h), and a form in which a kernel is lent it:
+// (core/schema/value_code.h), and a form in which a kernel takes it:
 //
-//   value                        lent                          code
+//   value                        argument                      code
 //   TensorBase                   const TensorBase&             T        undefined if absent
 //   Scalar, Generator            const Scalar&, ...            s g
 //   std::string                  std::string_view              z
@@ -104,27 +104,27 @@ constexpr std::string_view code_of() {
   return {ValueCode<T>::kText.data(), ValueCode<T>::kText.size() - 1};
 }
 
-// How a kernel is lent a value, and whose value it is that is lent so.
+// How a kernel takes a value, and of which class what it takes is a value.
 template <typename T>
-struct Lent {
+struct KernelArgOf {
   static constexpr bool kByReference =
       std::is_same_v<T, TensorBase> || std::is_same_v<T, Scalar> || std::is_same_v<T, Generator>;
   using type = std::conditional_t<kByReference, const T&, T>;
 };
 template <>
-struct Lent<std::string> {
+struct KernelArgOf<std::string> {
   using type = std::string_view;
 };
 template <typename T>
-struct Lent<std::vector<T>> {
+struct KernelArgOf<std::vector<T>> {
   using type = ArrayRef<T>;
 };
 template <typename T>
-struct Lent<std::optional<T>> {
-  using type = std::optional<std::remove_cvref_t<typename Lent<T>::type>>;
+struct KernelArgOf<std::optional<T>> {
+  using type = std::optional<std::remove_cvref_t<typename KernelArgOf<T>::type>>;
 };
 template <typename T>
-using LentAs = typename Lent<T>::type;
+using KernelArg = typename KernelArgOf<T>::type;
 
 template <typename T>
 struct ValueOf {

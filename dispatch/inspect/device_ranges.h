@@ -2,7 +2,7 @@
 // these are NVTX's, which Nsight Systems shows above the kernels. KEYWAY_CUDA_NVTX=1 has it hear all threads of a
 // process.
 //
-//   const ThreadListening listening(std::make_shared<DeviceRanges>(kCUDA));
+//   const ThreadListenerGuard listening(std::make_shared<DeviceRanges>(kCUDA));
 #pragma once
 
 #include <keyway/core/device/device.h>

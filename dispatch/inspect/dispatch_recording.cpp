@@ -81,7 +81,7 @@ std::vector<std::string> DispatchRecording::operators() const {
   return {names.begin(), names.end()};
 }
 
-std::vector<std::string> DispatchRecording::replay() const {
+std::vector<std::string> DispatchRecording::differences() const {
   std::vector<std::string> lines;
   for (const auto& [decision, count] : counts_) {
     const std::optional<std::string> now = resolve_again(decision);

@@ -8,7 +8,7 @@
 //   }
 //   save(recorder->recording().text());
 //   ...
-//   for (const std::string& line : DispatchRecording(text).replay()) std::puts(line.c_str());
+//   for (const std::string& line : DispatchRecording(text).differences()) std::puts(line.c_str());
 #pragma once
 
 #include <keyway/dispatch/registry/observer.h>
@@ -48,7 +48,7 @@ class KEYWAY_API DispatchRecording {
   std::vector<std::string> operators() const;
 
   // Resolves every decision again, calling nothing. One line for each that comes out otherwise; none: all as recorded.
-  std::vector<std::string> replay() const;
+  std::vector<std::string> differences() const;
 
  private:
   std::map<DispatchDecision, std::uint64_t> counts_;

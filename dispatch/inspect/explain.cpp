@@ -10,7 +10,7 @@ namespace keyway::inline v1 {
 
 namespace {
 
-KernelSite site_of(const Registration& r) { return {r.key, r.name, r.site}; }
+RegisteredKernel site_of(const Registration& r) { return {r.key, r.name, r.site}; }
 
 // What an operator has in force, with the resolver's answers. Requires: the registry's lock.
 class Resolved {
@@ -28,12 +28,12 @@ class Resolved {
     if (r.registration >= 0) {
       const Registration& from = state_.registrations[static_cast<std::size_t>(r.registration)];
       const bool skips = (from.kernel.flags & kFallthrough) != 0;
-      return {skips ? Rule::Fallthrough : r.rule, site_of(from)};
+      return {skips ? ResolutionRule::Fallthrough : r.rule, site_of(from)};
     }
-    if (r.rule != Rule::Fallback) return {r.rule, std::nullopt};
+    if (r.rule != ResolutionRule::Fallback) return {r.rule, std::nullopt};
     const Fallback& from = *fallbacks_[static_cast<std::size_t>(slot)];
     const bool skips = (from.kernel.flags & kFallthrough) != 0;
-    return {skips ? Rule::Fallthrough : r.rule, KernelSite{slot, from.name, from.site}};
+    return {skips ? ResolutionRule::Fallthrough : r.rule, RegisteredKernel{slot, from.name, from.site}};
   }
 
   // Why registration `i` does not serve `slot`.
@@ -139,7 +139,8 @@ void resolve_call(Explanation& out, const OperatorEntry& op, DispatchKeySet argu
   const Resolved resolved(state, registry.fallbacks);
   const SlotContent content = resolved.content(out.key);
   out.rule = content.rule;
-  if (content.rule != Rule::Missing && content.rule != Rule::Fallthrough) out.kernel = content.kernel;
+  if (content.rule != ResolutionRule::Missing && content.rule != ResolutionRule::Fallthrough)
+    out.kernel = content.kernel;
   out.passed = passed_keys(resolved, out.asked, out.effective, taken);
   const int serves = resolved.at(out.key).registration;
   for (std::size_t i = 0; i < state.registrations.size(); ++i) {
@@ -177,7 +178,7 @@ SlotContent explain_slot(const OperatorHandle& op, DispatchKey slot) {
   return Resolved(state, registry.fallbacks).content(slot);
 }
 
-std::vector<SlotChange> what_if(const OperatorHandle& op, DispatchKey key, std::string name, Site site) {
+std::vector<SlotChange> what_if(const OperatorHandle& op, DispatchKey key, std::string name, RegistrationSite site) {
   Registry& registry = Registry::get();
   const std::lock_guard lock(registry.mutex);
   const std::string problem = Transaction::problem_of(key);

@@ -13,11 +13,11 @@
 namespace keyway::inline v1 {
 
 // A kernel, and where it was registered.
-struct KernelSite {
+struct RegisteredKernel {
   DispatchKey key;  // what it was registered to: a runtime or an alias key
   std::string name;
-  Site site;
-  friend bool operator==(const KernelSite&, const KernelSite&) = default;
+  RegistrationSite site;
+  friend bool operator==(const RegisteredKernel&, const RegisteredKernel&) = default;
 };
 
 // A key that the call asks for and that it does not end at, though it stands above the one that it ends at.
@@ -28,7 +28,7 @@ struct PassedKey {
 
 // A kernel of the operator that the call does not reach.
 struct OtherKernel {
-  KernelSite kernel;
+  RegisteredKernel kernel;
   std::string why;
 };
 
@@ -44,10 +44,10 @@ struct Explanation {
   DispatchKeySet asked;                 // of all of these
   DispatchKeySet effective;             // without what falls through
   DispatchKey key = DispatchKey::Undefined;
-  Rule rule = Rule::Missing;
-  std::optional<KernelSite> kernel;  // the one that is called; none: the call throws
-  std::vector<PassedKey> passed;     // highest priority first
-  std::vector<OtherKernel> others;   // in order of registration
+  ResolutionRule rule = ResolutionRule::Missing;
+  std::optional<RegisteredKernel> kernel;  // the one that is called; none: the call throws
+  std::vector<PassedKey> passed;           // highest priority first
+  std::vector<OtherKernel> others;         // in order of registration
 };
 
 // Of a call with these arguments on this thread. Throws keyway::Error for fewer arguments than the schema has.
@@ -57,8 +57,8 @@ KEYWAY_API Explanation explain(const OperatorHandle& op, DispatchKeySet keys);
 
 // What a slot of an operator's table holds, and by which rule.
 struct SlotContent {
-  Rule rule = Rule::Missing;
-  std::optional<KernelSite> kernel;
+  ResolutionRule rule = ResolutionRule::Missing;
+  std::optional<RegisteredKernel> kernel;
   friend bool operator==(const SlotContent&, const SlotContent&) = default;
 };
 // What what_if would change.
@@ -73,7 +73,7 @@ KEYWAY_API SlotContent explain_slot(const OperatorHandle& op, DispatchKey slot);
 // The slots that another kernel of the operator, registered to `key`, would change; none of it happens. Throws
 // keyway::Error(Registration) for a key that takes no kernels.
 KEYWAY_API std::vector<SlotChange> what_if(const OperatorHandle& op, DispatchKey key, std::string name = "what if",
-                                           Site site = {});
+                                           RegistrationSite site = {});
 
 // For people, in lines.
 KEYWAY_API std::string to_string(const Explanation& explanation);

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const KernelSite& kernel) {
+std::string text_of(const RegisteredKernel& kernel) {
   std::string text = to_string(kernel.key);
   if (!kernel.name.empty()) text += " " + kernel.name;
   if (!kernel.site.file.empty()) text += " (" + kernel.site.str() + ")";
@@ -20,7 +20,7 @@ std::string text_of(const KernelSite& kernel) {
 
 Json json_of(DispatchKeySet keys) { return key_names(keys); }
 
-Json json_of(const KernelSite& kernel) {
+Json json_of(const RegisteredKernel& kernel) {
   return {
       {"key", to_string(kernel.key)}, {"name", kernel.name}, {"file", kernel.site.file}, {"line", kernel.site.line}};
 }

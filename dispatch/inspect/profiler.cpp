@@ -11,7 +11,7 @@ namespace keyway::inline v1 {
 namespace {
 
 // The latest of this thread.
-thread_local const ThreadListening* innermost = nullptr;
+thread_local const ThreadListenerGuard* innermost = nullptr;
 
 // Tells a listener of a call's begin, and of its end when it goes.
 class CallScope {
@@ -36,7 +36,7 @@ CallListener::~CallListener() = default;
 
 struct ThreadListeners {
   // Calls the operator below Profiler, with `listening` and those around it told of it.
-  static void call(const ThreadListening* listening, const CallEvent& event, DispatchKeySet keys, Stack& stack) {
+  static void call(const ThreadListenerGuard* listening, const CallEvent& event, DispatchKeySet keys, Stack& stack) {
     if (listening == nullptr) return redispatch_boxed(event.op, keys, stack);
     CallScope scope(*listening->listener_, event);
     call(listening->outer_, event, keys, stack);
@@ -86,12 +86,12 @@ ProfilerFallback::~ProfilerFallback() {
 
 }  // namespace detail
 
-ThreadListening::ThreadListening(std::shared_ptr<CallListener> listener)
+ThreadListenerGuard::ThreadListenerGuard(std::shared_ptr<CallListener> listener)
     : include_(DispatchKeySet(Functionality::Profiler)),
       listener_(std::move(listener)),
       outer_(std::exchange(innermost, this)) {}
 
-ThreadListening::~ThreadListening() { innermost = outer_; }
+ThreadListenerGuard::~ThreadListenerGuard() { innermost = outer_; }
 
 namespace {
 

@@ -9,7 +9,7 @@
 //
 //   const auto profile = std::make_shared<Profile>();
 //   {
-//     const ThreadListening listening(profile);
+//     const ThreadListenerGuard listening(profile);
 //     train_step();
 //   }
 //   std::cout << profile->table();
@@ -55,18 +55,18 @@ class KEYWAY_API ProfilerFallback {
 
 // The calls that this thread makes while it lives, also those of a backward that it runs. Goes on the thread that made
 // it, the latest first.
-class KEYWAY_API ThreadListening {
+class KEYWAY_API ThreadListenerGuard {
  public:
-  explicit ThreadListening(std::shared_ptr<CallListener> listener);
-  ~ThreadListening();
-  ThreadListening(const ThreadListening&) = delete;
-  ThreadListening& operator=(const ThreadListening&) = delete;
+  explicit ThreadListenerGuard(std::shared_ptr<CallListener> listener);
+  ~ThreadListenerGuard();
+  ThreadListenerGuard(const ThreadListenerGuard&) = delete;
+  ThreadListenerGuard& operator=(const ThreadListenerGuard&) = delete;
 
  private:
   detail::ProfilerFallback fallback_;
   IncludeDispatchKeyGuard include_;
   std::shared_ptr<CallListener> listener_;
-  const ThreadListening* outer_;
+  const ThreadListenerGuard* outer_;
   friend struct ThreadListeners;
 };
 

@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr int kSnapshotFormat = 1;
 
-Json json_of(const std::string& name, const Site& site) {
+Json json_of(const std::string& name, const RegistrationSite& site) {
   return {{"name", name}, {"file", site.file}, {"line", site.line}};
 }
 

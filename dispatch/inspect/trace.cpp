@@ -1,7 +1,7 @@
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/device/first_use.h>
 #include <keyway/core/schema/schema.h>
-#include <keyway/dispatch/inspect/contract_check.h>
+#include <keyway/dispatch/inspect/schema_check.h>
 #include <keyway/dispatch/inspect/trace.h>
 
 #include <cstdio>
@@ -72,7 +72,7 @@ std::string argument_keys_text(const ObservedCall& call) {
 }
 
 void detail::on_first_use() {
-  if (is_on("KEYWAY_CHECK_CONTRACTS")) observe_calls(contract_checker()).release();
+  if (is_on("KEYWAY_CHECK_SCHEMAS")) observe_calls(schema_checker()).release();
   if (is_on("KEYWAY_SHOW_DISPATCH_TRACE")) {
     const auto write = [](std::string_view line) {
       std::fprintf(stderr, "[keyway] %.*s\n", static_cast<int>(line.size()), line.data());

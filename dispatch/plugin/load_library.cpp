@@ -1,4 +1,4 @@
-#include <keyway/core/base/load_changes.h>
+#include <keyway/core/base/library_undo_log.h>
 #include <keyway/dispatch/plugin/load_library.h>
 #include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/dispatch/plugin/shared_library_file.h>
@@ -51,9 +51,9 @@ void LoadingBlocks::commit() {
 
 void load_library(const std::string& path) {
   OpenLibrary library;
-  LoadChanges changes;
-  PutBack put_back(changes);
-  const LoadChanges::Scope noting(changes);
+  LibraryUndoLog changes;
+  RollbackGuard rollback(changes);
+  const LibraryUndoLog::Scope noting(changes);
   LoadingBlocks blocks;  // goes before the library, whose code its kernels are
   library = open_shared_library(path, "library");
   std::string problem;  // what is thrown may be of a type that goes with the library
@@ -64,7 +64,7 @@ void load_library(const std::string& path) {
   }
   KEYWAY_CHECK_AS(Registration, problem.empty(), "library {}: {}", path, problem);
   if (dlsym(library.get(), "keyway_plugin") != nullptr) load_plugin(path).release();
-  put_back.leave();
+  rollback.commit();
   static_cast<void>(library.release());
 }
 

@@ -1,5 +1,5 @@
 #include <keyway/core/base/fork_safe_mutex.h>
-#include <keyway/core/base/load_changes.h>
+#include <keyway/core/base/library_undo_log.h>
 #include <keyway/core/base/warning.h>
 #include <keyway/dispatch/plugin/elf_image.h>
 #include <keyway/dispatch/plugin/plugin.h>
@@ -92,15 +92,15 @@ const PluginEntry& entry_of(void* library, const std::string& path) {
 
 }  // namespace
 
-Library& Plugin::library(std::string ns, CallSite where) {
+Library& Plugin::library(std::string ns, SourceLocation where) {
   return libraries_.emplace_back(Library::Kind::Def, std::move(ns), std::nullopt, where);
 }
 
-Library& Plugin::fragment(std::string ns, CallSite where) {
+Library& Plugin::fragment(std::string ns, SourceLocation where) {
   return libraries_.emplace_back(Library::Kind::Fragment, std::move(ns), std::nullopt, where);
 }
 
-Library& Plugin::impl(std::string ns, DispatchKey key, CallSite where) {
+Library& Plugin::impl(std::string ns, DispatchKey key, SourceLocation where) {
   return libraries_.emplace_back(Library::Kind::Impl, std::move(ns), key, where);
 }
 
@@ -110,7 +110,7 @@ struct LoadedPlugin::State {
   OpenLibrary library;
   LoadedEntry loaded;
   std::vector<std::shared_ptr<void>> kept;
-  LoadChanges changes;
+  LibraryUndoLog changes;
   RegistrationHandle registration;
   State* next = nullptr;  // of those that were released
 
@@ -118,8 +118,8 @@ struct LoadedPlugin::State {
   ~State() {
     registration = {};
     changes.undo();
-    const LoadChanges::Scope noting(changes);
-    const PutBack put_back(changes);
+    const LibraryUndoLog::Scope noting(changes);
+    const RollbackGuard rollback(changes);
     while (!kept.empty()) kept.pop_back();
   }
 };
@@ -148,7 +148,7 @@ const std::string& LoadedPlugin::path() const { return state_->path; }
 
 void LoadedPlugin::unload() {
   if (state_ == nullptr) return;
-  LibraryUse& use = state_->changes.library();
+  LibraryResources& use = state_->changes.library();
   const auto check_nothing_is_held = [&] {
     const std::string held = use.held();
     KEYWAY_CHECK_AS(Registration, held.empty(),
@@ -186,7 +186,7 @@ LoadedPlugin load_plugin(const std::string& path) {
   LoadedPlugin::State& state = *plugin.state_;
   state.path = path;
   check_headers(path);
-  std::optional<LoadChanges::Scope> noting(std::in_place, state.changes);
+  std::optional<LibraryUndoLog::Scope> noting(std::in_place, state.changes);
   const ExitNotice notice("plug-in", state.path);
   LoadingBlocks blocks;  // a plug-in may have some, which stay
   state.library = open_shared_library(path, "plug-in");

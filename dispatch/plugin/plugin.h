@@ -29,9 +29,9 @@ class KEYWAY_API Plugin {
  public:
   // Library blocks, as KEYWAY_LIBRARY, _FRAGMENT and _IMPL open them, valid until the function returns. Then all of
   // them are registered or, with every error listed, none.
-  Library& library(std::string ns, CallSite where = CallSite::current());
-  Library& fragment(std::string ns, CallSite where = CallSite::current());
-  Library& impl(std::string ns, DispatchKey key, CallSite where = CallSite::current());
+  Library& library(std::string ns, SourceLocation where = SourceLocation::current());
+  Library& fragment(std::string ns, SourceLocation where = SourceLocation::current());
+  Library& impl(std::string ns, DispatchKey key, SourceLocation where = SourceLocation::current());
 
   // Something that undoes itself when it is destroyed. It goes when the plug-in does, after its kernels; of several the
   // last one first.

@@ -7,7 +7,7 @@
 #include <keyway/core/device/device_guard_impl.h>
 #include <keyway/core/schema/hash.h>
 #include <keyway/core/schema/transform_rules.h>
-#include <keyway/core/tensor/memory_cache.h>
+#include <keyway/core/tensor/device_allocator.h>
 #include <keyway/core/tensor/tensor_options.h>
 #include <keyway/dispatch/inspect/profiler.h>
 #include <keyway/dispatch/registry/library.h>
@@ -88,8 +88,8 @@ class LayoutHash {
 
 // The aggregates that generated code fills in, and those that inline functions read by their members' names.
 constexpr void add_members(LayoutHash& hash) {
-  hash.members<BoxedShape>({offsetof(BoxedShape, tensors), offsetof(BoxedShape, device),
-                            offsetof(BoxedShape, arguments), offsetof(BoxedShape, has_results)});
+  hash.members<BoxedCallInfo>({offsetof(BoxedCallInfo, tensors), offsetof(BoxedCallInfo, device),
+                               offsetof(BoxedCallInfo, arguments), offsetof(BoxedCallInfo, has_results)});
   hash.members<OpInfo>({offsetof(OpInfo, name), offsetof(OpInfo, overload), offsetof(OpInfo, schema),
                         offsetof(OpInfo, file), offsetof(OpInfo, line), offsetof(OpInfo, signature),
                         offsetof(OpInfo, boxed), offsetof(OpInfo, vmap), offsetof(OpInfo, jvp),
@@ -158,7 +158,7 @@ struct TableEnds {
 
 inline constexpr std::uint32_t kPluginAbi = detail::layout_number();
 
-using PluginInterfaces = detail::TableEnds<Allocator, AutogradMeta, CallListener, CallObserver,
-                                           DeviceGuardImplInterface, GraphImplInterface, MemoryCache>;
+using PluginInterfaces = detail::TableEnds<Allocator, AutogradMetaInterface, CallListener, CallObserver,
+                                           DeviceGuardImplInterface, GraphImplInterface, DeviceAllocator>;
 
 }  // namespace keyway::inline v1

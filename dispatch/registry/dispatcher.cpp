@@ -21,7 +21,7 @@ std::string with_namespace(std::string_view name) {
 
 }  // namespace
 
-std::string_view to_string(Rule rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }
+std::string_view to_string(ResolutionRule rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }
 
 Dispatcher& Dispatcher::singleton() {
   static constinit Dispatcher dispatcher;

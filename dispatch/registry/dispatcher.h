@@ -15,38 +15,38 @@
 namespace keyway::inline v1 {
 
 // Where a registration was written.
-struct Site {
+struct RegistrationSite {
   std::string file;
   int line = 0;
   std::string str() const { return file + ":" + std::to_string(line); }
-  friend bool operator==(const Site&, const Site&) = default;
+  friend bool operator==(const RegistrationSite&, const RegistrationSite&) = default;
 };
 
 // What a library block asks for. Nothing of it happens before the block is committed.
 struct DefRequest {
   std::string schema;  // with its namespace
   std::string tags;
-  Site site;
+  RegistrationSite site;
 };
 struct ImplRequest {
   std::string op;  // full name
   DispatchKey key;
   AnyKernel kernel;
   std::string name;  // of the kernel, for people
-  Site site;
+  RegistrationSite site;
 };
 struct FallbackRequest {
   DispatchKey key;
   AnyKernel kernel;
   std::string name;
-  Site site;
+  RegistrationSite site;
 };
 struct NamespaceRequest {  // of a KEYWAY_LIBRARY, which may stand once for a namespace
   std::string name;
-  Site site;
+  RegistrationSite site;
 };
 struct LibraryRequest {
-  Site site;
+  RegistrationSite site;
   std::vector<NamespaceRequest> owns;
   std::vector<DefRequest> defs;
   std::vector<ImplRequest> impls;
@@ -113,12 +113,12 @@ class TypedOperatorHandle<R(Args...)> : public OperatorHandle {
 
   explicit TypedOperatorHandle(const OperatorHandle& handle) : OperatorHandle(handle) {}
   R call(Args... args) const {
-    return result(
-        Caller<Canonical>::call(entry(), detail::lend<typename detail::Param<Args>::Canonical, Args>(args)...));
+    return result(Caller<Canonical>::call(
+        entry(), detail::as_kernel_arg<typename detail::Param<Args>::Canonical, Args>(args)...));
   }
   R redispatch(DispatchKeySet keys, Args... args) const {
-    return result(Caller<Canonical>::redispatch(entry(), keys,
-                                                detail::lend<typename detail::Param<Args>::Canonical, Args>(args)...));
+    return result(Caller<Canonical>::redispatch(
+        entry(), keys, detail::as_kernel_arg<typename detail::Param<Args>::Canonical, Args>(args)...));
   }
 
  private:
@@ -138,10 +138,11 @@ class TypedOperatorHandle<void(Args...)> : public OperatorHandle {
 
   explicit TypedOperatorHandle(const OperatorHandle& handle) : OperatorHandle(handle) {}
   void call(Args... args) const {
-    Caller<Canonical>::call(entry(), detail::lend<typename detail::Param<Args>::Canonical, Args>(args)...);
+    Caller<Canonical>::call(entry(), detail::as_kernel_arg<typename detail::Param<Args>::Canonical, Args>(args)...);
   }
   void redispatch(DispatchKeySet keys, Args... args) const {
-    Caller<Canonical>::redispatch(entry(), keys, detail::lend<typename detail::Param<Args>::Canonical, Args>(args)...);
+    Caller<Canonical>::redispatch(entry(), keys,
+                                  detail::as_kernel_arg<typename detail::Param<Args>::Canonical, Args>(args)...);
   }
 };
 
@@ -181,6 +182,6 @@ class KEYWAY_API Dispatcher {
   void release(std::uint64_t id);
 };
 
-KEYWAY_API std::string_view to_string(Rule rule);
+KEYWAY_API std::string_view to_string(ResolutionRule rule);
 
 }  // namespace keyway::inline v1

@@ -8,7 +8,7 @@
 namespace keyway::inline v1 {
 
 namespace {
-Site site_of(CallSite where) { return {where.file, where.line}; }
+RegistrationSite site_of(SourceLocation where) { return {where.file, where.line}; }
 
 bool is_identifier(std::string_view name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
@@ -24,7 +24,7 @@ bool is_operator_name(std::string_view name) {
 }
 }  // namespace
 
-Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, CallSite where)
+Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, SourceLocation where)
     : kind_(kind), ns_(std::move(ns)), key_(key) {
   request_.site = site_of(where);
   KEYWAY_CHECK_AS(Registration, is_identifier(ns_), "library block at {}: '{}' is not a namespace", request_.site.str(),
@@ -37,7 +37,7 @@ Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, Call
   if (kind == Kind::Def) request_.owns.push_back({ns_, request_.site});
 }
 
-std::string Library::qualified(std::string_view name, CallSite where) {
+std::string Library::qualified(std::string_view name, SourceLocation where) {
   const std::string_view front = name.substr(0, name.find('('));
   const std::size_t colons = front.find("::");
   const std::string_view own = front.substr(colons == std::string_view::npos ? 0 : colons + 2);
@@ -54,8 +54,8 @@ std::string Library::qualified(std::string_view name, CallSite where) {
   return std::string(name);
 }
 
-Library& Library::def(std::string_view schema, CallSite where) {
-  const Site site = site_of(where);
+Library& Library::def(std::string_view schema, SourceLocation where) {
+  const RegistrationSite site = site_of(where);
   if (schema.find('(') == std::string_view::npos) {
     error("'" + std::string(schema) + "' at " + site.str() +
           " is no schema, \"name(Tensor self) -> Tensor\": a name alone goes with a function to infer it from");
@@ -70,7 +70,7 @@ Library& Library::def(std::string_view schema, CallSite where) {
 }
 
 std::string Library::inferred_schema(std::string_view name, std::string_view arguments, std::string_view result,
-                                     CallSite where) {
+                                     SourceLocation where) {
   if (arguments.find('W') != std::string_view::npos || result.find('W') != std::string_view::npos) {
     error("'" + std::string(name) + "' at " + site_of(where).str() +
           " cannot have its schema inferred, since its function takes tensors that it may write to: give the schema, "
@@ -111,8 +111,8 @@ Library& Library::debug(std::string_view name) {
   return *this;
 }
 
-Library& Library::add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, CallSite where) {
-  const Site site = site_of(where);
+Library& Library::add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, SourceLocation where) {
+  const RegistrationSite site = site_of(where);
   if (ns_ == "_") {
     error("kernel of '" + std::string(op) + "' at " + site.str() + ": namespace _ takes fallbacks only");
   } else if (key_ && key != *key_) {
@@ -127,7 +127,7 @@ Library& Library::add_impl(std::string_view op, DispatchKey key, AnyKernel kerne
 }
 
 Library& Library::add_backend_kernel(std::string_view op, std::shared_ptr<void> kernel, const char* code,
-                                     CallSite where) {
+                                     SourceLocation where) {
   const std::string name = qualified(op, where);
   const auto refuse = [&](const std::string& why) -> Library& {
     error("kernel of " + name + " at " + site_of(where).str() + ": " + why);
@@ -164,8 +164,8 @@ Library& Library::add_backend_kernel(std::string_view op, std::shared_ptr<void> 
   return *this;
 }
 
-Library& Library::add_fallback(AnyKernel kernel, CallSite where) {
-  const Site site = site_of(where);
+Library& Library::add_fallback(AnyKernel kernel, SourceLocation where) {
+  const RegistrationSite site = site_of(where);
   if (ns_ == "_") {
     request_.fallbacks.push_back({*key_, std::move(kernel), "", site});
     last_given_ = Given::Fallback;
@@ -175,9 +175,11 @@ Library& Library::add_fallback(AnyKernel kernel, CallSite where) {
   return *this;
 }
 
-Library& Library::fallback(BoxedFn fn, CallSite where) { return add_fallback(make_boxed_kernel(fn), where); }
+Library& Library::fallback(BoxedFn fn, SourceLocation where) { return add_fallback(make_boxed_kernel(fn), where); }
 
-Library& Library::fallback(Fallthrough, CallSite where) { return add_fallback(make_kernel(Fallthrough{}), where); }
+Library& Library::fallback(Fallthrough, SourceLocation where) {
+  return add_fallback(make_kernel(Fallthrough{}), where);
+}
 
 LibraryRequest Library::take_request() {
   last_given_ = Given::None;

@@ -25,10 +25,10 @@
 namespace keyway::inline v1 {
 
 // Where a call is written; clang 14 has no std::source_location.
-struct CallSite {
+struct SourceLocation {
   const char* file;
   int line;
-  static constexpr CallSite current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
   }
 };
@@ -42,15 +42,15 @@ class KEYWAY_API Library {
   };
 
   Library(Kind kind, std::string ns, std::optional<DispatchKey> key = std::nullopt,
-          CallSite where = CallSite::current());
+          SourceLocation where = SourceLocation::current());
 
   // Defines an operator: "scale(Tensor self, float by) -> Tensor", with or without the block's namespace.
-  Library& def(std::string_view schema, CallSite where = CallSite::current());
+  Library& def(std::string_view schema, SourceLocation where = SourceLocation::current());
   // Defines it with a kernel for every backend, whose gradient is that of what it calls. Of a name alone the schema is
   // inferred from the function, whose arguments are called _0, _1 and so on: m.def("scale", fn) is "scale(Tensor _0,
   // float _1) -> Tensor" for Tensor fn(const Tensor&, double). Functions that write to their arguments need a schema.
   template <typename F>
-  Library& def(std::string_view schema, F fn, CallSite where = CallSite::current()) {
+  Library& def(std::string_view schema, F fn, SourceLocation where = SourceLocation::current()) {
     if (schema.find('(') != std::string_view::npos) {
       def(schema, where);
     } else {
@@ -63,11 +63,11 @@ class KEYWAY_API Library {
 
   // A kernel for the block's key; without one, for every backend (CompositeImplicitAutograd). `fn` may be Fallthrough.
   template <typename F>
-  Library& impl(std::string_view op, F fn, CallSite where = CallSite::current()) {
+  Library& impl(std::string_view op, F fn, SourceLocation where = SourceLocation::current()) {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_kernel(std::move(fn)), where);
   }
   template <typename F>
-  Library& impl(std::string_view op, DispatchKey key, F fn, CallSite where = CallSite::current()) {
+  Library& impl(std::string_view op, DispatchKey key, F fn, SourceLocation where = SourceLocation::current()) {
     return add_impl(op, key, make_kernel(std::move(fn)), where);
   }
   // The same with text that the compiler reads: a schema that cannot be parsed, or a kernel that does not fit it, does
@@ -77,11 +77,11 @@ class KEYWAY_API Library {
   //
   // Or the name of an operator whose schema is visible, as for impl.
   template <FixedString schema>
-  Library& def(CallSite where = CallSite::current()) {
+  Library& def(SourceLocation where = SourceLocation::current()) {
     return def(schema_literal<detail::schema_text<schema>()>.text(), where);
   }
   template <FixedString schema, typename F>
-  Library& def(F fn, CallSite where = CallSite::current()) {
+  Library& def(F fn, SourceLocation where = SourceLocation::current()) {
     detail::check_kernel<schema, F>();
     return def(schema_literal<detail::schema_text<schema>()>.text(), std::move(fn), where);
   }
@@ -90,12 +90,12 @@ class KEYWAY_API Library {
   //
   //   m.impl<"my::scale">(scale_cpu);
   template <FixedString op, typename F>
-  Library& impl(F fn, CallSite where = CallSite::current()) {
+  Library& impl(F fn, SourceLocation where = SourceLocation::current()) {
     detail::check_kernel<op, F>();
     return impl(detail::full_name(op.view()), std::move(fn), where);
   }
   template <FixedString op, typename F>
-  Library& impl(DispatchKey key, F fn, CallSite where = CallSite::current()) {
+  Library& impl(DispatchKey key, F fn, SourceLocation where = SourceLocation::current()) {
     detail::check_kernel<op, F>();
     return impl(detail::full_name(op.view()), key, std::move(fn), where);
   }
@@ -104,13 +104,13 @@ class KEYWAY_API Library {
   // (backend_kernel.h). The operator must be known; errors, listed by commit(): it has no such form, as composites and
   // views, or the function's type is another.
   template <typename R, typename... Args>
-  Library& kernel(std::string_view op, R (*fn)(Args...), CallSite where = CallSite::current()) {
+  Library& kernel(std::string_view op, R (*fn)(Args...), SourceLocation where = SourceLocation::current()) {
     using Function = R(Args...);
     return add_backend_kernel(op, std::make_shared<BackendKernel<Function>>(BackendKernel<Function>{fn}),
                               signature_code<Function>, where);
   }
 
-  Library& impl_boxed(std::string_view op, BoxedFn fn, CallSite where = CallSite::current()) {
+  Library& impl_boxed(std::string_view op, BoxedFn fn, SourceLocation where = SourceLocation::current()) {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_boxed_kernel(fn), where);
   }
 
@@ -121,9 +121,9 @@ class KEYWAY_API Library {
   Library& debug(std::string_view name);
 
   // A kernel of the block's key for every operator that has none of its own there. Namespace `_` only.
-  Library& fallback(BoxedFn fn, CallSite where = CallSite::current());
+  Library& fallback(BoxedFn fn, SourceLocation where = SourceLocation::current());
   // Makes the key transparent to operators that have no kernel for it.
-  Library& fallback(Fallthrough, CallSite where = CallSite::current());
+  Library& fallback(Fallthrough, SourceLocation where = SourceLocation::current());
 
   // Registers everything that was asked for. Throws keyway::Error(Registration) that lists every error; then
   // nothing was registered. The handle undoes it; release() keeps it for good.
@@ -134,14 +134,15 @@ class KEYWAY_API Library {
   LibraryRequest take_request();
 
  private:
-  Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, CallSite where);
-  Library& add_fallback(AnyKernel kernel, CallSite where);
-  Library& add_backend_kernel(std::string_view op, std::shared_ptr<void> kernel, const char* code, CallSite where);
+  Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, SourceLocation where);
+  Library& add_fallback(AnyKernel kernel, SourceLocation where);
+  Library& add_backend_kernel(std::string_view op, std::shared_ptr<void> kernel, const char* code,
+                              SourceLocation where);
   // The name in the block's namespace. Errors are kept for commit(), which lists them all.
-  std::string qualified(std::string_view name, CallSite where);
+  std::string qualified(std::string_view name, SourceLocation where);
   // From the letters of a function. Errors are kept for commit().
   std::string inferred_schema(std::string_view name, std::string_view arguments, std::string_view result,
-                              CallSite where);
+                              SourceLocation where);
   void error(std::string text) { request_.errors.push_back(std::move(text)); }
   static std::string_view name_of_schema(std::string_view schema) {
     const std::string_view name = schema.substr(0, schema.find('('));

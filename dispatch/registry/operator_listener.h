@@ -17,22 +17,22 @@ namespace keyway::inline v1 {
 using OperatorListener = std::function<void(const OperatorHandle& op, bool defined)>;
 
 // Takes a listener away when it goes, after it has returned if it runs in another thread.
-class KEYWAY_API OperatorListening {
+class KEYWAY_API OperatorListenerHandle {
  public:
-  OperatorListening() = default;
-  explicit OperatorListening(std::uint64_t id) : id_(id) {}
-  OperatorListening(OperatorListening&& other) noexcept : id_(std::exchange(other.id_, 0)) {}
-  OperatorListening& operator=(OperatorListening&& other) noexcept {
+  OperatorListenerHandle() = default;
+  explicit OperatorListenerHandle(std::uint64_t id) : id_(id) {}
+  OperatorListenerHandle(OperatorListenerHandle&& other) noexcept : id_(std::exchange(other.id_, 0)) {}
+  OperatorListenerHandle& operator=(OperatorListenerHandle&& other) noexcept {
     std::swap(id_, other.id_);
     return *this;
   }
-  ~OperatorListening();
+  ~OperatorListenerHandle();
 
  private:
   std::uint64_t id_ = 0;
 };
 
 // The listener first hears of every operator that there is, on this thread.
-[[nodiscard]] KEYWAY_API OperatorListening listen_to_operators(OperatorListener listener);
+[[nodiscard]] KEYWAY_API OperatorListenerHandle listen_to_operators(OperatorListener listener);
 
 }  // namespace keyway::inline v1

@@ -27,7 +27,7 @@ Registry& Registry::get() {
 
 void Registry::restart_in_child() {
   for (const auto& owner : get().all_owners) owner->restart();
-  PinnedKernel::recount();
+  KernelUseGuard::recount();
 }
 
 KernelOwner* Registry::take_owner() {

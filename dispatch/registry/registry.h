@@ -30,7 +30,7 @@ struct Registration {
   std::shared_ptr<void> callable;  // what the kernel's context points to, if it is counted
   std::string code;                // of its signature; empty if it is not to be checked
   std::string name;
-  Site site;
+  RegistrationSite site;
   std::uint64_t block = 0;  // the library block that it came with
   KernelOwner* owner = nullptr;
 };
@@ -39,7 +39,7 @@ struct Registration {
 struct Fallback {
   ErasedKernel kernel;
   std::string name;
-  Site site;
+  RegistrationSite site;
   std::uint64_t block = 0;
   KernelOwner* owner = nullptr;
 };
@@ -79,7 +79,7 @@ struct OperatorRecord {
 };
 
 struct Namespace {
-  std::optional<Site> owner;  // its KEYWAY_LIBRARY
+  std::optional<RegistrationSite> owner;  // its KEYWAY_LIBRARY
   std::uint64_t block = 0;
 };
 

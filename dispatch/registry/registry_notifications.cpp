@@ -103,13 +103,13 @@ void Notifier::restart_in_child() {
   }
 }
 
-OperatorListening listen_to_operators(OperatorListener listener) {
-  OperatorListening listening(Notifier::get().add(std::move(listener)));
+OperatorListenerHandle listen_to_operators(OperatorListener listener) {
+  OperatorListenerHandle listening(Notifier::get().add(std::move(listener)));
   Notifier::get().deliver();
   return listening;
 }
 
-OperatorListening::~OperatorListening() {
+OperatorListenerHandle::~OperatorListenerHandle() {
   if (id_ != 0) Notifier::get().remove(id_);
 }
 

@@ -13,7 +13,7 @@
 
 namespace keyway::inline v1 {
 
-enum class Rule : std::uint8_t {
+enum class ResolutionRule : std::uint8_t {
   Direct,             // a kernel registered to this very key
   CompositeExplicit,  // the operator's kernel for every backend
   CompositeImplicit,  // the operator's kernel for every backend and its autograd key
@@ -24,7 +24,7 @@ enum class Rule : std::uint8_t {
 };
 
 struct Resolution {
-  Rule rule = Rule::Missing;
+  ResolutionRule rule = ResolutionRule::Missing;
   int registration = -1;  // number of the registration that serves, for the first four rules
 };
 
@@ -36,10 +36,10 @@ constexpr Resolution resolve(DispatchKey slot, Find&& find, HasFallback&& has_fa
   const int backend = backend_number_of(slot);
   if (is_per_backend(f) && backend == 0) return {};  // a set that lacks its backend bit: always an error
 
-  if (const int direct = find(slot); direct >= 0) return {Rule::Direct, direct};
+  if (const int direct = find(slot); direct >= 0) return {ResolutionRule::Direct, direct};
 
   const int explicit_kernel = find(DispatchKey::CompositeExplicitAutograd);
-  if (computes(f) && explicit_kernel >= 0) return {Rule::CompositeExplicit, explicit_kernel};
+  if (computes(f) && explicit_kernel >= 0) return {ResolutionRule::CompositeExplicit, explicit_kernel};
 
   if (computes(f) || f == Functionality::Autograd) {
     bool shadowed = false;
@@ -50,13 +50,13 @@ constexpr Resolution resolve(DispatchKey slot, Find&& find, HasFallback&& has_fa
       }
     }
     const int implicit = find(DispatchKey::CompositeImplicitAutograd);
-    if (implicit >= 0 && !shadowed) return {Rule::CompositeImplicit, implicit};
+    if (implicit >= 0 && !shadowed) return {ResolutionRule::CompositeImplicit, implicit};
   }
   if (const std::optional<DispatchKey> alias = alias_of(f)) {
-    if (const int kernel = find(*alias); kernel >= 0) return {Rule::Alias, kernel};
+    if (const int kernel = find(*alias); kernel >= 0) return {ResolutionRule::Alias, kernel};
   }
-  if (has_fallback(slot)) return {Rule::Fallback, -1};
-  if (falls_through_by_default(f)) return {Rule::Fallthrough, -1};
+  if (has_fallback(slot)) return {ResolutionRule::Fallback, -1};
+  if (falls_through_by_default(f)) return {ResolutionRule::Fallthrough, -1};
   return {};
 }
 

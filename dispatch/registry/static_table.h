@@ -14,20 +14,20 @@ namespace keyway::inline v1 {
 // throws it.
 KEYWAY_API void missing_kernel(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack);
 
-// What boxed_shape_of gives for a schema of this signature.
+// What boxed_call_info_of gives for a schema of this signature.
 template <typename Sig>
-inline constexpr BoxedShape kBoxedShape = {};
+inline constexpr BoxedCallInfo kBoxedCallInfo = {};
 template <typename R, typename... Args>
-inline constexpr BoxedShape kBoxedShape<R(Args...)> = [] {
-  BoxedShape shape;
-  shape.has_results = !std::is_void_v<R>;
+inline constexpr BoxedCallInfo kBoxedCallInfo<R(Args...)> = [] {
+  BoxedCallInfo info;
+  info.has_results = !std::is_void_v<R>;
   const auto add = [&](bool tensor, bool device) {
-    if (tensor) shape.tensors |= std::uint64_t{1} << shape.arguments;
-    if (device && shape.device < 0) shape.device = static_cast<std::int8_t>(shape.arguments);
-    ++shape.arguments;
+    if (tensor) info.tensors |= std::uint64_t{1} << info.arguments;
+    if (device && info.device < 0) info.device = static_cast<std::int8_t>(info.arguments);
+    ++info.arguments;
   };
   (add(carries_keys<Args>, std::is_same_v<Args, Device> || std::is_same_v<Args, std::optional<Device>>), ...);
-  return shape;
+  return info;
 }();
 
 // One registration of a built-in operator; its place is the number of its KernelInfo.
@@ -74,7 +74,7 @@ consteval StaticTable<Sig, N + 1> make_static_table(const OperatorEntry& op, con
   for (int slot = 0; slot < kSlotCount; ++slot) {
     const Resolution r = resolve(static_cast<DispatchKey>(slot), find, no_fallback);
     table.slots[slot] = static_cast<std::uint8_t>(r.registration + 1);
-    falls_through[slot] = r.rule == Rule::Fallthrough;
+    falls_through[slot] = r.rule == ResolutionRule::Fallthrough;
   }
   const SlotMasks masks = compute_masks([&](int slot) { return falls_through[slot]; });
   // An entry whose backends differ has a composite and a kernel of one backend: codegen registers an Autograd

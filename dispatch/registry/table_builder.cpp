@@ -106,7 +106,7 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
             draft.add(from.kernel, {from.key, keep(from.name), keep(from.site.file), from.site.line, from.owner});
       }
       draft.slots[slot] = number[i];
-    } else if (r.rule == Rule::Fallback) {
+    } else if (r.rule == ResolutionRule::Fallback) {
       falls_through[slot] = (fallback->kernel.flags & kFallthrough) != 0;
       if (falls_through[slot]) continue;
       ErasedKernel kernel = fallback->kernel;
@@ -114,7 +114,7 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
       draft.slots[slot] = draft.add(
           kernel, {key, keep(fallback->name), keep(fallback->site.file), fallback->site.line, fallback->owner});
     } else {
-      falls_through[slot] = r.rule == Rule::Fallthrough;
+      falls_through[slot] = r.rule == ResolutionRule::Fallthrough;
     }
   }
   mark_lost_gradients(draft, state, falls_through);

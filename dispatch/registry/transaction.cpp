@@ -14,7 +14,7 @@ namespace {
 
 // Kept for good, each distinct one once: callers may look at the one before.
 const OpInfo* keep_info(const std::string& full_name, const std::string& schema, const std::string& tags,
-                        const Site& site, std::uint64_t signature, BoxedShape boxed) {
+                        const RegistrationSite& site, std::uint64_t signature, BoxedCallInfo boxed) {
   struct Kept {
     std::string name, overload;
     OpInfo info;
@@ -80,7 +80,7 @@ UndoneBlock Transaction::undo(Registry& registry, std::uint64_t block, RegistryN
   Transaction transaction(registry, block);
   const auto owner = registry.owners.find(block);
   if (owner != registry.owners.end()) {
-    KEYWAY_CHECK_AS(Registration, !PinnedKernel::is_within(*owner->second),
+    KEYWAY_CHECK_AS(Registration, !KernelUseGuard::is_within(*owner->second),
                     "a library block cannot be undone from inside a call of one of its kernels");
     transaction.undone_.owner = owner->second;
   }
@@ -118,7 +118,7 @@ void Transaction::check(const LibraryRequest& request) {
 void Transaction::check_namespaces(const std::vector<NamespaceRequest>& owns) {
   for (std::size_t i = 0; i < owns.size(); ++i) {
     const auto& [name, site] = owns[i];
-    const Site* first = nullptr;  // of its owner
+    const RegistrationSite* first = nullptr;  // of its owner
     const auto owned = registry_.namespaces.find(name);
     if (owned != registry_.namespaces.end() && owned->second.owner) first = &*owned->second.owner;
     for (std::size_t j = 0; j < i && first == nullptr; ++j) {
@@ -159,7 +159,8 @@ void Transaction::check_def(const DefRequest& def) {
       // The texts of built-in operators leave out the namespace that all of them have.
       const bool plain = op->schema().namespace_name().empty();
       compare(op->schema(), *OwnedSchema(plain ? def.schema.substr(def.schema.find("::") + 2) : def.schema));
-      KEYWAY_FAIL(Registration, "{} is defined at {} already", name, Site{op->info().file, op->info().line}.str());
+      KEYWAY_FAIL(Registration, "{} is defined at {} already", name,
+                  RegistrationSite{op->info().file, op->info().line}.str());
     }
     const auto record = registry_.operators.find(name);
     if (record != registry_.operators.end()) {
@@ -179,8 +180,8 @@ const Transaction::Definition* Transaction::definition_of(const std::string& op)
   return number == definition_numbers_.end() ? nullptr : &definitions_[number->second];
 }
 
-void Transaction::check_kernel(const std::string& op, const OwnedSchema& schema, const Site& schema_site,
-                               const std::string& code, const Site& site) {
+void Transaction::check_kernel(const std::string& op, const OwnedSchema& schema, const RegistrationSite& schema_site,
+                               const std::string& code, const RegistrationSite& site) {
   if (code.empty() || code == canonical_signature(*schema).code) return;
   error("kernel of " + op + " at " + site.str() + " does not fit the schema at " + schema_site.str() + ": " +
         signature_difference(code, *schema));
@@ -188,10 +189,10 @@ void Transaction::check_kernel(const std::string& op, const OwnedSchema& schema,
 
 void Transaction::check_op(const OperatorEntry& op) {
   const std::string name = op.full_name();
-  const Site site{op.info().file, op.info().line};
+  const RegistrationSite site{op.info().file, op.info().line};
   if (const OperatorEntry* other = registry_.find(name)) {
-    error(name + " at " + site.str() + " is defined at " + Site{other->info().file, other->info().line}.str() +
-          " already");
+    error(name + " at " + site.str() + " is defined at " +
+          RegistrationSite{other->info().file, other->info().line}.str() + " already");
   }
   const auto record = registry_.operators.find(name);
   if (record == registry_.operators.end()) return;
@@ -242,7 +243,7 @@ void Transaction::check_fallbacks(const std::vector<FallbackRequest>& fallbacks)
       continue;
     }
     const auto& present = registry_.fallbacks[static_cast<std::size_t>(request.key)];
-    const Site* first = present ? &present->site : nullptr;
+    const RegistrationSite* first = present ? &present->site : nullptr;
     for (std::size_t j = 0; j < i; ++j) {
       if (fallbacks[j].key == request.key) first = &fallbacks[j].site;
     }
@@ -356,7 +357,7 @@ Fallbacks& Transaction::change_fallbacks() {
 void Transaction::define(const Definition& definition) {
   const std::uint64_t signature = fnv1a(definition.code);
   const OpInfo* info = keep_info(definition.name, definition.text, definition.tags, definition.site, signature,
-                                 boxed_shape_of(*definition.schema));
+                                 boxed_call_info_of(*definition.schema));
   auto& entry = registry_.entries[definition.text];
   if (entry == nullptr) entry = new OperatorEntry(*info, table_of_errors());
   Change& own = change(registry_.record(definition.name));
@@ -412,7 +413,7 @@ void Transaction::warn_of_lost_gradients(const std::string& name, const Operator
     const Resolution r = resolve(
         autograd, [&](DispatchKey key) { return next.find(key); },
         [&](DispatchKey key) { return fallbacks[static_cast<std::size_t>(key)].has_value(); });
-    if (r.rule != Rule::Fallthrough) continue;
+    if (r.rule != ResolutionRule::Fallthrough) continue;
     notifications_.warnings.push_back("the kernel of " + name + " for " + to_string(mine.key) + " at " +
                                       mine.site.str() + " takes the gradient away that its composite at " +
                                       next.registrations[static_cast<std::size_t>(composite)].site.str() +

@@ -45,7 +45,7 @@ class Transaction {
     std::string code;
     std::string text;
     std::string tags;
-    Site site;
+    RegistrationSite site;
   };
   // What an operator will be.
   struct Change {
@@ -60,8 +60,8 @@ class Transaction {
   void check_namespaces(const std::vector<NamespaceRequest>& owns);
   void check_def(const DefRequest& def);
   const Definition* definition_of(const std::string& op) const;  // null if the block defines none
-  void check_kernel(const std::string& op, const OwnedSchema& schema, const Site& schema_site, const std::string& code,
-                    const Site& site);
+  void check_kernel(const std::string& op, const OwnedSchema& schema, const RegistrationSite& schema_site,
+                    const std::string& code, const RegistrationSite& site);
   void check_impl(const ImplRequest& impl);
   void check_key(DispatchKey key, const std::string& what);
   void check_op(const OperatorEntry& op);
@@ -95,7 +95,7 @@ class Transaction {
   KernelOwner* kernels_owner_ = nullptr;  // of the block's kernels; null: they stay
   UndoneBlock undone_;
   RegistryNotifications notifications_;
-  std::vector<std::pair<Namespace*, Site>> owned_;  // what the block will own, and where it says so
+  std::vector<std::pair<Namespace*, RegistrationSite>> owned_;  // what the block will own, and where it says so
 };
 
 }  // namespace keyway::inline v1

@@ -40,13 +40,13 @@ Tensor embedding_bag(const Tensor& indices, const Tensor& weight, const Embeddin
     flat = indices.reshape({-1});
     if (weights.defined()) weights = weights.reshape({-1});
   }
-  if (options.max_norm()) shorten_rows_(weight, flat, *options.max_norm(), options.norm_type());
+  if (options.max_norm()) embedding_renorm_(weight, flat, *options.max_norm(), options.norm_type());
   const auto mode = std::ranges::find(kModes, options.mode()) - kModes.begin();
   return std::get<0>(keyway::embedding_bag(weight, flat, offsets, options.scale_grad_by_freq(), mode, /*sparse=*/false,
                                            if_defined(weights), options.include_last_offset(), options.padding_idx()));
 }
 
-void shorten_rows_(const Tensor& weight, const Tensor& indices, double max_norm, double norm_type) {
+void embedding_renorm_(const Tensor& weight, const Tensor& indices, double max_norm, double norm_type) {
   const NoGradGuard no_grad;
   const Tensor flat = indices.reshape({-1}), rows = weight.index_select(0, flat);
   const Tensor norms = linalg_vector_norm(rows, norm_type, IntArrayRef({1}), true);

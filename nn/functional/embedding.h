@@ -29,7 +29,7 @@ KEYWAY_API Tensor embedding_bag(const Tensor& indices, const Tensor& weight,
                                 const EmbeddingBagFuncOptions& options = {});
 
 // Shortens the rows of `weight` that are named by indices, in place, to a `norm_type`-norm of at most `max_norm`.
-KEYWAY_API void shorten_rows_(const Tensor& weight, const Tensor& indices, double max_norm, double norm_type = 2);
+KEYWAY_API void embedding_renorm_(const Tensor& weight, const Tensor& indices, double max_norm, double norm_type = 2);
 
 // Classes [...] of int64 to [..., num_classes] of int64: 1 at the class, 0 elsewhere. -1: as many classes as the
 // largest one says. Throws keyway::Error for a class that is none of them.

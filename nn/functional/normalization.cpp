@@ -1,5 +1,5 @@
 #include <keyway/nn/functional/normalization.h>
-#include <keyway/nn/functional/wide.h>
+#include <keyway/nn/functional/opmath.h>
 #include <keyway/nn/optional.h>
 #include <keyway/ops/all.h>
 
@@ -62,7 +62,7 @@ Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options
 }
 
 Tensor normalize(const Tensor& input, double p, std::int64_t dim, double eps) {
-  const Tensor wide = widened(input);
+  const Tensor wide = to_opmath(input);
   const Tensor norms = linalg_vector_norm(wide, p, IntArrayRef({dim}), true).clamp(Scalar(eps));
   return wide.div(norms).to(input.dtype());
 }
@@ -70,7 +70,7 @@ Tensor normalize(const Tensor& input, double p, std::int64_t dim, double eps) {
 Tensor local_response_norm(const Tensor& input, std::int64_t size, double alpha, double beta, double k) {
   KEYWAY_CHECK(input.dim() >= 3, "local_response_norm: the input has 3 dimensions or more, not {}", input.dim());
   if (input.numel() == 0) return input;
-  const Tensor squares = widened(input).square().reshape({input.size(0), 1, input.size(1), places_of(input)});
+  const Tensor squares = to_opmath(input).square().reshape({input.size(0), 1, input.size(1), places_of(input)});
   const Tensor padded = pad(squares, {0, 0, size / 2, (size - 1) / 2});
   const Tensor means = avg_pool2d(padded, {size, 1}, 1).reshape(input.sizes());
   return input.div(means.mul(alpha).add(k).pow(beta)).to(input.dtype());

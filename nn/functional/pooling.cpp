@@ -1,5 +1,5 @@
+#include <keyway/nn/functional/opmath.h>
 #include <keyway/nn/functional/pooling.h>
-#include <keyway/nn/functional/wide.h>
 #include <keyway/ops/all.h>
 
 namespace keyway::inline v1::nn::functional {
@@ -35,7 +35,7 @@ std::vector<std::int64_t> unpooled_size(const Tensor& input, const ExpandingArra
 template <std::size_t D>
 Tensor lp_pool(const Tensor& input, double norm_type, ExpandingArray<D> kernel_size, ExpandingArray<D> stride,
                bool ceil_mode) {
-  const Tensor powers = widened(input).pow(norm_type);
+  const Tensor powers = to_opmath(input).pow(norm_type);
   double count = 1;
   for (std::size_t i = 0; i < D; ++i) count *= static_cast<double>(kernel_size[i]);
   Tensor means;

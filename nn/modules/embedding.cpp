@@ -29,7 +29,7 @@ template class EmbeddingBase<EmbeddingOptions>;
 template class EmbeddingBase<EmbeddingBagOptions>;
 
 Tensor EmbeddingImpl::forward(const Tensor& indices) {
-  if (options.max_norm()) functional::shorten_rows_(weight, indices, *options.max_norm(), options.norm_type());
+  if (options.max_norm()) functional::embedding_renorm_(weight, indices, *options.max_norm(), options.norm_type());
   return embedding(weight, indices, options.padding_idx().value_or(-1), options.scale_grad_by_freq());
 }
 

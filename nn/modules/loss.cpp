@@ -1,5 +1,5 @@
 #include <keyway/core/dtype/promote_types.h>
-#include <keyway/nn/functional/wide.h>
+#include <keyway/nn/functional/opmath.h>
 #include <keyway/nn/modules/loss.h>
 #include <keyway/nn/optional.h>
 #include <keyway/ops/all.h>
@@ -25,7 +25,7 @@ Tensor HuberLossImpl::forward(const Tensor& input, const Tensor& target) {
 
 Tensor KLDivLossImpl::forward(const Tensor& input, const Tensor& target) {
   if (options.reduction() != kBatchMean) return kl_div(input, target, options.reduction(), options.log_target());
-  const Tensor x = functional::widened(input), y = functional::widened(target);
+  const Tensor x = functional::to_opmath(input), y = functional::to_opmath(target);
   const Tensor total = kl_div(x, y, Reduction::Sum, options.log_target());
   if (input.dim() == 0) return total;
   return total.div(input.size(0)).to(promote_types(input.dtype(), target.dtype()));

@@ -52,7 +52,7 @@ double Run::evaluate(Tensor* result) {
   ++state_.func_evals;
   Tensor loss;
   {
-    const EnableGradGuard with_grad;
+    const AutoGradMode with_grad;
     loss = closure_();
   }
   if (result != nullptr) *result = loss;

@@ -20,12 +20,12 @@ Optimizer& optimizer_of(const char* name, const Schedulers& schedulers) {
 
 }  // namespace
 
-SeveralLR::SeveralLR(const char* name, Schedulers schedulers)
+CompositeLR::CompositeLR(const char* name, Schedulers schedulers)
     : LRScheduler(optimizer_of(name, schedulers)), schedulers_(std::move(schedulers)) {
   last_epoch_ = 0;
 }
 
-void SeveralLR::visit(const Visit& f) {
+void CompositeLR::visit(const Visit& f) {
   LRScheduler::visit(f);
   for (std::size_t i = 0; i < schedulers_.size(); ++i) {
     const std::string prefix = "schedulers." + std::to_string(i) + ".";
@@ -33,7 +33,7 @@ void SeveralLR::visit(const Visit& f) {
   }
 }
 
-ChainedScheduler::ChainedScheduler(Schedulers schedulers) : SeveralLR("ChainedScheduler", std::move(schedulers)) {}
+ChainedScheduler::ChainedScheduler(Schedulers schedulers) : CompositeLR("ChainedScheduler", std::move(schedulers)) {}
 
 void ChainedScheduler::step() {
   for (const auto& scheduler : schedulers_) scheduler->step();
@@ -46,7 +46,7 @@ void ChainedScheduler::begin_again(bool is_initial) {
 }
 
 SequentialLR::SequentialLR(Optimizer& optimizer, Schedulers schedulers, std::vector<std::int64_t> milestones)
-    : SeveralLR("SequentialLR", std::move(schedulers)), milestones_(std::move(milestones)) {
+    : CompositeLR("SequentialLR", std::move(schedulers)), milestones_(std::move(milestones)) {
   KEYWAY_CHECK(&this->optimizer() == &optimizer, "SequentialLR: its schedules must have its optimizer");
   KEYWAY_CHECK(milestones_.size() + 1 == schedulers_.size(),
                "SequentialLR: there are {} milestones for {} schedules, but must be one fewer", milestones_.size(),

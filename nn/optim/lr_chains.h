@@ -8,9 +8,9 @@
 namespace keyway::inline v1::optim {
 
 // What both share. Throws keyway::Error if there are no schedules, and if they have different optimizers.
-class KEYWAY_API SeveralLR : public LRScheduler {
+class KEYWAY_API CompositeLR : public LRScheduler {
  protected:
-  SeveralLR(const char* name, std::vector<std::shared_ptr<LRScheduler>> schedulers);
+  CompositeLR(const char* name, std::vector<std::shared_ptr<LRScheduler>> schedulers);
   std::vector<double> get_lr() override { return get_last_lr(); }
   void visit(const Visit& f) override;
   bool starts_over() const final { return true; }
@@ -21,7 +21,7 @@ class KEYWAY_API SeveralLR : public LRScheduler {
 };
 
 // Several schedules of one optimizer, which all step at once.
-class KEYWAY_API ChainedScheduler final : public SeveralLR {
+class KEYWAY_API ChainedScheduler final : public CompositeLR {
  public:
   explicit ChainedScheduler(std::vector<std::shared_ptr<LRScheduler>> schedulers);
   void step() override;
@@ -33,7 +33,7 @@ class KEYWAY_API ChainedScheduler final : public SeveralLR {
 // One schedule after the other: the next begins, with its step 0, at each of the steps `milestones`. It begins from the
 // first learning rates if it multiplies these by what the step's number says; MultiplicativeLR and SWALR go on from the
 // present ones.
-class KEYWAY_API SequentialLR final : public SeveralLR {
+class KEYWAY_API SequentialLR final : public CompositeLR {
  public:
   // Throws keyway::Error unless there is one milestone fewer than schedules, which have this optimizer.
   SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,

@@ -147,7 +147,7 @@ std::vector<double> MultiplicativeLR::get_lr() {
   return lrs;
 }
 
-std::vector<double> MultipliedLR::get_lr() {
+std::vector<double> ChainableLR::get_lr() {
   std::vector<double> lrs = get_last_lr();
   const double by = ratio(last_epoch_);
   for (double& lr : lrs) lr *= by;
@@ -155,7 +155,7 @@ std::vector<double> MultipliedLR::get_lr() {
 }
 
 StepLR::StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma)
-    : MultipliedLR(optimizer), step_size_(step_size), gamma_(gamma) {
+    : ChainableLR(optimizer), step_size_(step_size), gamma_(gamma) {
   KEYWAY_CHECK(step_size > 0, "StepLR: the step size is {}, but must be positive", step_size);
   begin();
 }
@@ -163,7 +163,7 @@ StepLR::StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma)
 double StepLR::ratio(std::int64_t step) const { return step > 0 && step % step_size_ == 0 ? gamma_ : 1; }
 
 MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<std::int64_t> milestones, double gamma)
-    : MultipliedLR(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
+    : ChainableLR(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
   begin();
 }
 
@@ -171,12 +171,12 @@ double MultiStepLR::ratio(std::int64_t step) const {
   return std::pow(gamma_, static_cast<double>(std::ranges::count(milestones_, step)));
 }
 
-ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma) : MultipliedLR(optimizer), gamma_(gamma) { begin(); }
+ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma) : ChainableLR(optimizer), gamma_(gamma) { begin(); }
 
 double ExponentialLR::ratio(std::int64_t step) const { return step == 0 ? 1 : gamma_; }
 
 ConstantLR::ConstantLR(Optimizer& optimizer, double factor, std::int64_t total_iters)
-    : MultipliedLR(optimizer), factor_(factor), total_iters_(total_iters) {
+    : ChainableLR(optimizer), factor_(factor), total_iters_(total_iters) {
   KEYWAY_CHECK(0 < factor && factor <= 1, "ConstantLR: the factor is {}, but must be in (0, 1]", factor);
   begin();
 }
@@ -187,7 +187,7 @@ double ConstantLR::ratio(std::int64_t step) const {
 }
 
 LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, std::int64_t total_iters)
-    : MultipliedLR(optimizer), start_factor_(start_factor), end_factor_(end_factor), total_iters_(total_iters) {
+    : ChainableLR(optimizer), start_factor_(start_factor), end_factor_(end_factor), total_iters_(total_iters) {
   KEYWAY_CHECK(0 < start_factor && start_factor <= 1 && 0 <= end_factor && end_factor <= 1,
                "LinearLR: the factors are {} and {}, but must be in (0, 1] and [0, 1]", start_factor, end_factor);
   begin();
@@ -204,7 +204,7 @@ double LinearLR::factor(std::int64_t step) const {
 }
 
 PolynomialLR::PolynomialLR(Optimizer& optimizer, std::int64_t total_iters, double power)
-    : MultipliedLR(optimizer), total_iters_(total_iters), power_(power) {
+    : ChainableLR(optimizer), total_iters_(total_iters), power_(power) {
   begin();
 }
 

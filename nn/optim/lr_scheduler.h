@@ -70,7 +70,7 @@ class KEYWAY_API LRScheduler {
   std::vector<double> base_lrs_;
 
  private:
-  friend class SeveralLR;
+  friend class CompositeLR;
   Optimizer& optimizer_;
 };
 
@@ -116,7 +116,7 @@ class KEYWAY_API MultiplicativeLR final : public LRScheduler {
 };
 
 // Schedules that multiply the present learning rates, whoever set them.
-class KEYWAY_API MultipliedLR : public LRScheduler {
+class KEYWAY_API ChainableLR : public LRScheduler {
  protected:
   using LRScheduler::LRScheduler;
   std::vector<double> get_lr() final;
@@ -126,7 +126,7 @@ class KEYWAY_API MultipliedLR : public LRScheduler {
 };
 
 // Times `gamma` every `step_size` steps.
-class KEYWAY_API StepLR final : public MultipliedLR {
+class KEYWAY_API StepLR final : public ChainableLR {
  public:
   StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma = 0.1);
 
@@ -137,7 +137,7 @@ class KEYWAY_API StepLR final : public MultipliedLR {
 };
 
 // Times `gamma` at each of the steps `milestones`.
-class KEYWAY_API MultiStepLR final : public MultipliedLR {
+class KEYWAY_API MultiStepLR final : public ChainableLR {
  public:
   MultiStepLR(Optimizer& optimizer, std::vector<std::int64_t> milestones, double gamma = 0.1);
 
@@ -148,7 +148,7 @@ class KEYWAY_API MultiStepLR final : public MultipliedLR {
 };
 
 // Times `gamma` every step.
-class KEYWAY_API ExponentialLR final : public MultipliedLR {
+class KEYWAY_API ExponentialLR final : public ChainableLR {
  public:
   ExponentialLR(Optimizer& optimizer, double gamma);
 
@@ -158,7 +158,7 @@ class KEYWAY_API ExponentialLR final : public MultipliedLR {
 };
 
 // Times `factor`, in (0, 1], for the first `total_iters` steps.
-class KEYWAY_API ConstantLR final : public MultipliedLR {
+class KEYWAY_API ConstantLR final : public ChainableLR {
  public:
   ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3, std::int64_t total_iters = 5);
 
@@ -169,7 +169,7 @@ class KEYWAY_API ConstantLR final : public MultipliedLR {
 };
 
 // Times a factor that goes in a line from `start_factor` to `end_factor` in `total_iters` steps, and stays there.
-class KEYWAY_API LinearLR final : public MultipliedLR {
+class KEYWAY_API LinearLR final : public ChainableLR {
  public:
   LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1, std::int64_t total_iters = 5);
 
@@ -181,7 +181,7 @@ class KEYWAY_API LinearLR final : public MultipliedLR {
 };
 
 // Times (1 - step / total_iters)^power, which becomes 0 and stays so.
-class KEYWAY_API PolynomialLR final : public MultipliedLR {
+class KEYWAY_API PolynomialLR final : public ChainableLR {
  public:
   explicit PolynomialLR(Optimizer& optimizer, std::int64_t total_iters = 5, double power = 1);
 

@@ -97,7 +97,7 @@ void Optimizer::add_param_group(OptimizerParamGroup group) {
 Tensor Optimizer::step(const LossClosure& closure) {
   Tensor loss;
   if (closure) {
-    const EnableGradGuard grad;
+    const AutoGradMode grad;
     loss = closure();
   }
   const NoGradGuard no_grad;

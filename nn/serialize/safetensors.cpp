@@ -145,13 +145,13 @@ void save_safetensors(const StateDict& tensors, const std::string& path, const M
   file->commit();
 }
 
-std::string print_safetensors(const StateDict& tensors, const Metadata& metadata) {
+std::string serialize_safetensors(const StateDict& tensors, const Metadata& metadata) {
   std::string file;
   write_file(tensors, metadata, [&](std::string_view bytes) { file += bytes; });
   return file;
 }
 
-SafetensorsFile parse_safetensors(std::string_view bytes) {
+SafetensorsFile deserialize_safetensors(std::string_view bytes) {
   const MemoryBytes file(bytes);
   SafetensorsHeader header = read_header(file);
   SafetensorsFile result;

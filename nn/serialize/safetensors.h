@@ -21,7 +21,7 @@ using Metadata = std::map<std::string, std::string>;
 KEYWAY_API void save_safetensors(const StateDict& tensors, const std::string& path, const Metadata& metadata = {});
 
 // The bytes of such a file. Throws as save_safetensors does.
-KEYWAY_API std::string print_safetensors(const StateDict& tensors, const Metadata& metadata = {});
+KEYWAY_API std::string serialize_safetensors(const StateDict& tensors, const Metadata& metadata = {});
 
 struct SafetensorsOptions {
   // The elements stay in the file until they are read, and what is written to them stays in this process. Whoever
@@ -37,7 +37,7 @@ struct SafetensorsFile {
 // Throws keyway::Error(Parse) for a file that is not what shared readers agree on: nothing is repaired or skipped.
 KEYWAY_API SafetensorsFile read_safetensors(const std::string& path, SafetensorsOptions options = {});
 // The same of the bytes of a file; the tensors have copies of theirs.
-KEYWAY_API SafetensorsFile parse_safetensors(std::string_view bytes);
+KEYWAY_API SafetensorsFile deserialize_safetensors(std::string_view bytes);
 // Its tensors only.
 KEYWAY_API StateDict load_safetensors(const std::string& path, SafetensorsOptions options = {});
 

@@ -20,7 +20,7 @@ bool is_upper(std::string_view uplo) { return uplo == "U" || uplo == "u"; }
 
 // Or a tangent; that of a batched tensor is one of what it holds.
 bool needs_gradient(const Tensor& tensor) {
-  return (grad_enabled() && tensor.requires_grad()) || tensor.key_set().has(Functionality::Forward) ||
+  return (grad_enabled() && tensor.requires_grad()) || tensor.key_set().has(Functionality::ForwardAD) ||
          tensor.key_set().has(Functionality::Batched);
 }
 

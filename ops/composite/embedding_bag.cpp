@@ -1,6 +1,6 @@
 // Rows of a table put together bag by bag.
 #include <keyway/ops/all.h>
-#include <keyway/ops/composite/wide.h>
+#include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/indexing_composites.h>
 
 #include <tuple>
@@ -86,7 +86,7 @@ FourTensors embedding_bag_with(const Tensor& weight, const Tensor& indices, cons
     const auto [values, from] = greatest(rows, places, bags);
     return {values, bags.of_index, bag_sizes, from};
   }
-  Tensor parts = widened(rows);
+  Tensor parts = to_opmath(rows);
   if (per_sample_weights) parts = parts * per_sample_weights->to(parts.dtype()).unsqueeze(1);
   if (padding_idx >= 0) parts = parts.masked_fill(~bags.counts.unsqueeze(1), 0);
   Tensor result = bags.sums(parts);

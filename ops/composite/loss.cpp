@@ -1,5 +1,5 @@
 #include <keyway/ops/composite/losses.h>
-#include <keyway/ops/composite/wide.h>
+#include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/loss_composites.h>
 #include <keyway/ops/rules/promotion.h>
 
@@ -99,11 +99,11 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::o
       return std::get<0>(keyway::_cross_entropy_forward(rows, targets, weight, reduction, ignore_index));
     });
   }
-  const std::optional<Tensor> weights = weight && weight->defined() ? widened(*weight) : weight;
-  const Tensor log_probabilities = keyway::log_softmax(widened(self), class_dim(self));
+  const std::optional<Tensor> weights = weight && weight->defined() ? to_opmath(*weight) : weight;
+  const Tensor log_probabilities = keyway::log_softmax(to_opmath(self), class_dim(self));
   if (self.sizes() == target.sizes()) {
     const Tensor loss =
-        cross_entropy_of_probabilities(log_probabilities, widened(target), weights, reduction, label_smoothing);
+        cross_entropy_of_probabilities(log_probabilities, to_opmath(target), weights, reduction, label_smoothing);
     Promotion dtype;
     dtype << self << target;
     if (weight) dtype << *weight;

@@ -1,6 +1,6 @@
 // Losses of distances, margins and likelihoods.
 #include <keyway/ops/composite/losses.h>
-#include <keyway/ops/composite/wide.h>
+#include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/loss_composites.h>
 #include <keyway/ops/rules/promotion.h>
 
@@ -13,7 +13,7 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
                              std::int64_t reduction) {
   constexpr double kLittle = 1e-12;
   const auto product = [](const Tensor& a, const Tensor& b) { return (a * b).sum(-1); };
-  const Tensor a = widened(input1), b = widened(input2);
+  const Tensor a = to_opmath(input1), b = to_opmath(input2);
   const Tensor squares = (product(a, a) + kLittle) * (product(b, b) + kLittle);
   const Tensor cosine = product(a, b) / squares.sqrt();
   const Tensor alike = keyway::where(target == 1, 1 - cosine, 0);
@@ -34,7 +34,7 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
 // The class that is wanted takes no part in the sum.
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
                          const std::optional<Tensor>& weight, std::int64_t reduction) {
-  const Tensor rows = widened(self.dim() == 2 ? self : self.reshape({1, self.numel()}));
+  const Tensor rows = to_opmath(self.dim() == 2 ? self : self.reshape({1, self.numel()}));
   const Tensor places = target.reshape({rows.size(0), 1});
   Tensor excess = (rows - rows.gather(1, places) + margin).clamp_min(0);
   if (p.to<double>() == 2) excess = excess * excess;
@@ -45,7 +45,7 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
 
 // Targets count up to the first that is -1. Each is compared with all classes that are no targets.
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, std::int64_t reduction) {
-  const Tensor rows = widened(self.dim() == 2 ? self : self.reshape({1, self.numel()}));
+  const Tensor rows = to_opmath(self.dim() == 2 ? self : self.reshape({1, self.numel()}));
   const Tensor labels = target.reshape(rows.sizes());
   const Tensor counts = (labels == -1).cumsum(1) == 0;
   const Tensor places = labels.masked_fill(counts.logical_not(), 0);

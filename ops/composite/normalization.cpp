@@ -1,6 +1,6 @@
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/limits.h>
-#include <keyway/ops/composite/wide.h>
+#include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/normalization_composites.h>
 #include <keyway/ops/normalization_entries.h>
 
@@ -14,7 +14,7 @@ using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
 
 // What statistics are kept in: as the parameters, which may be wider than the input.
 ScalarType dtype_of_statistics(const Tensor& input, const std::optional<Tensor>& weight) {
-  return weight && wide_dtype(input.dtype()) == weight->dtype() ? weight->dtype() : input.dtype();
+  return weight && opmath_dtype(input.dtype()) == weight->dtype() ? weight->dtype() : input.dtype();
 }
 
 // One value for each channel, such that it is broadcast over [N, C, ...], in the dtype of `x`.
@@ -53,7 +53,7 @@ BatchNorm batch_norm_by_itself(const Tensor& input, const std::optional<Tensor>&
     const auto [out, mean, variance] = keyway::_batch_norm_forward(input, parameter(weight), parameter(bias), eps);
     return {out, mean, variance};
   }
-  const Tensor x = widened(input);
+  const Tensor x = to_opmath(input);
   const DimVector dims = dims_of_batch(x);
   const Tensor mean = x.mean(dims), centered = x - by_channel(mean, x);
   const Tensor variance = (centered * centered).mean(dims);
@@ -107,7 +107,7 @@ ThreeTensors batch_norm_no_stats(const Tensor& input, const std::optional<Tensor
 ThreeTensors batch_norm_no_training(const Tensor& input, const std::optional<Tensor>& weight,
                                     const std::optional<Tensor>& bias, const Tensor& running_mean,
                                     const Tensor& running_var, double, double eps) {
-  const Tensor x = widened(input);
+  const Tensor x = to_opmath(input);
   const auto in_dtype = [&](const Tensor& values) { return values.to(x.dtype()); };
   Tensor scale = (in_dtype(running_var) + eps).rsqrt();
   if (weight) scale = scale * in_dtype(*weight);
@@ -120,7 +120,7 @@ ThreeTensors batch_norm_no_training(const Tensor& input, const std::optional<Ten
 Tensor group_norm(const Tensor& input, std::int64_t num_groups, const std::optional<Tensor>& weight,
                   const std::optional<Tensor>& bias, double eps, bool) {
   const std::int64_t places = checked_numel(input.sizes().slice(2, input.sizes().size() - 2));
-  const Tensor x = widened(input);
+  const Tensor x = to_opmath(input);
   const Tensor groups = groups_of(x, input.size(0), input.size(1), places, num_groups);
   const Tensor normal = std::get<0>(keyway::native_layer_norm(groups, groups.sizes().slice(2, 1), {}, {}, eps));
   return weighed(normal.reshape(input.sizes()), weight, bias).to(input.dtype());
@@ -135,7 +135,7 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const std::
 ThreeTensors native_group_norm(const Tensor& input, const std::optional<Tensor>& weight,
                                const std::optional<Tensor>& bias, std::int64_t N, std::int64_t C, std::int64_t HxW,
                                std::int64_t group, double eps) {
-  const Tensor x = groups_of(widened(input), N, C, HxW, group);
+  const Tensor x = groups_of(to_opmath(input), N, C, HxW, group);
   const Tensor mean = x.mean(IntArrayRef{2}, true), centered = x - mean;
   const Tensor rstd = ((centered * centered).mean(IntArrayRef{2}, true) + eps).rsqrt();
   const Tensor result = weighed((centered * rstd).reshape({N, C, HxW}), weight, bias).reshape(input.sizes());
@@ -149,7 +149,7 @@ ThreeTensors native_group_norm_backward(const Tensor& grad_out, const Tensor& in
                                         const Tensor& rstd, const std::optional<Tensor>& weight, std::int64_t N,
                                         std::int64_t C, std::int64_t HxW, std::int64_t group,
                                         ArrayRef<bool> output_mask) {
-  const ScalarType dtype = wide_dtype(input.dtype()), kept = dtype_of_statistics(input, weight);
+  const ScalarType dtype = opmath_dtype(input.dtype()), kept = dtype_of_statistics(input, weight);
   const Tensor grad = grad_out.to(dtype).reshape({N, C, HxW});
   const Tensor scale = rstd.to(dtype).reshape({N, group, 1});
   const Tensor x = groups_of(input.to(dtype), N, C, HxW, group);
@@ -167,7 +167,7 @@ ThreeTensors native_group_norm_backward(const Tensor& grad_out, const Tensor& in
 
 Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight,
                 std::optional<double> eps) {
-  const Tensor x = widened(input);
+  const Tensor x = to_opmath(input);
   DimVector dims;
   for (std::size_t d = 1; d <= normalized_shape.size(); ++d) dims.push_back(-static_cast<std::int64_t>(d));
   const Tensor normal = x * ((x * x).mean(dims, true) + eps.value_or(epsilon_of(to_real(x.dtype())))).rsqrt();

@@ -1,6 +1,6 @@
 // Norms of vectors, and distances.
 #include <keyway/ops/all.h>
-#include <keyway/ops/composite/wide.h>
+#include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/linalg_composites.h>
 #include <keyway/ops/rules/promotion.h>
 
@@ -72,7 +72,7 @@ bool wants_product(const Tensor& x1, const Tensor& x2, std::optional<std::int64_
 
 Tensor cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<std::int64_t> compute_mode) {
   if (p == 2 && x1.is_floating_point() && wants_product(x1, x2, compute_mode))
-    return narrowed(euclidean_distances(widened(x1), widened(x2)), (Promotion() << x1 << x2).result());
+    return narrowed(euclidean_distances(to_opmath(x1), to_opmath(x2)), (Promotion() << x1 << x2).result());
   return norm_of_rows(x1.unsqueeze(-2) - x2.unsqueeze(-3), p);
 }
 
@@ -103,7 +103,7 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
   const Tensor given = dtype ? self.to(*dtype) : self;
   if (ord == Scalar(2)) return keyway::_euclidean_norm(given, dim, keepdim);
   const Tensor size = given.abs();
-  const Tensor result = norm_of_sizes(widened(size), ord.to<double>(), dim, keepdim);
+  const Tensor result = norm_of_sizes(to_opmath(size), ord.to<double>(), dim, keepdim);
   check_some(size, ord.to<double>(), result);
   return narrowed(result, size.dtype());
 }
@@ -114,7 +114,7 @@ Tensor renorm(const Tensor& self, const Scalar& p, std::int64_t dim, const Scala
   const std::int64_t kept = wrap_dim(dim, self.dim());
   for (std::int64_t d = 0; d < self.dim(); ++d)
     if (d != kept) others.push_back(d);
-  const Tensor wide = widened(self), norms = keyway::linalg_vector_norm(wide, p, others, /*keepdim=*/true);
+  const Tensor wide = to_opmath(self), norms = keyway::linalg_vector_norm(wide, p, others, /*keepdim=*/true);
   return narrowed(wide * keyway::where(norms > maxnorm, (norms + 1e-7).reciprocal() * maxnorm, 1), self.dtype());
 }
 

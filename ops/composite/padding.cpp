@@ -1,5 +1,5 @@
 #include <keyway/ops/all.h>
-#include <keyway/ops/composite/wide.h>
+#include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/padding_composites.h>
 
 #include <algorithm>
@@ -225,7 +225,7 @@ Tensor pad_from_inside_backward(const Tensor& grad_output, IntArrayRef input_siz
   const DimVector more = grown(pad);
   const bool wraps = mode == "circular";
   // Borders of one dimension after the other are added, and the sums rounded once.
-  const Tensor wide = widened(grad_output);
+  const Tensor wide = to_opmath(grad_output);
   const Tensor whole = wraps ? wide.clone() : keyway::constant_pad_nd(wide, back);
   const Borders borders(whole, more, mode);
   borders.fold();

@@ -1,5 +1,5 @@
 #include <keyway/ops/all.h>
-#include <keyway/ops/composite/wide.h>
+#include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/reduction_composites.h>
 #include <keyway/ops/rules/broadcast.h>
 #include <keyway/ops/rules/promotion.h>
@@ -60,7 +60,7 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, std::int64_t dim, d
 // depend on; where it is infinite, so is the sum as it stands.
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   const ScalarType dtype = to_float(self.dtype());
-  const Tensor wide = self.to(wide_dtype(dtype));
+  const Tensor wide = self.to(opmath_dtype(dtype));
   if (wide.numel() == 0) return narrowed(wide.exp().sum(dim, keepdim).log(), dtype);
   const Tensor greatest = keyway::real(wide.detach()).amax(dim, true);
   const Tensor shift = greatest.masked_fill(greatest.isinf(), 0);
@@ -69,7 +69,7 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
 
 Tensor nanmean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
   const ScalarType wanted = dtype.value_or(self.dtype());
-  const Tensor total = self.masked_fill(self.isnan(), 0).sum(dim, keepdim, wide_dtype(wanted));
+  const Tensor total = self.masked_fill(self.isnan(), 0).sum(dim, keepdim, opmath_dtype(wanted));
   return narrowed(total / self.isnan().logical_not().sum(dim, keepdim), wanted);
 }
 

@@ -3,7 +3,7 @@
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/cubic.h>
 #include <keyway/ops/composite/gather_weighted.h>
-#include <keyway/ops/composite/wide.h>
+#include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/resampling_composites.h>
 
 #include <algorithm>
@@ -166,7 +166,7 @@ Tensor resample_nearest(const Tensor& input, OptionalIntArrayRef output_size, co
                         double offset) {
   const Tensor like = keyway::empty({0}, TensorOptions(input.device()).dtype(kFloat));
   // Gradients are added up in one dimension after the other, and rounded once.
-  Tensor result = input.requires_grad() && grad_enabled() ? widened(input) : input;
+  Tensor result = input.requires_grad() && grad_enabled() ? to_opmath(input) : input;
   for (std::int64_t dim = 2; dim < input.dim(); ++dim) {
     const Axis axis = axis_of(input, dim, output_size, scale_factors);
     const Tensor at = ((numbers_to(axis.wanted, like) + offset) * axis.step).floor();

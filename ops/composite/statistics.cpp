@@ -1,6 +1,6 @@
 // Frequencies, covariances, differences, and integrals of samples.
 #include <keyway/ops/all.h>
-#include <keyway/ops/composite/wide.h>
+#include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/ops/statistics_composites.h>
 
@@ -66,7 +66,7 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, std::i
 
 // A little more than 1 is 1, with the gradient that it has.
 Tensor corrcoef(const Tensor& self) {
-  const Tensor covariances = widened(self).cov();
+  const Tensor covariances = to_opmath(self).cov();
   if (covariances.dim() == 0) return narrowed(covariances / covariances, self.dtype());
   const Tensor variances = covariances.diagonal();
   const Tensor deviations = (self.is_complex() ? keyway::real(variances) : variances).sqrt();
@@ -79,7 +79,7 @@ Tensor corrcoef(const Tensor& self) {
 Tensor cov(const Tensor& self, std::int64_t correction, const std::optional<Tensor>& fweights,
            const std::optional<Tensor>& aweights) {
   const ScalarType dtype = to_float(self.dtype());
-  const Tensor rows = (self.dim() < 2 ? self.reshape({1, self.numel()}) : self).to(wide_dtype(dtype));
+  const Tensor rows = (self.dim() < 2 ? self.reshape({1, self.numel()}) : self).to(opmath_dtype(dtype));
   const Tensor weights = column_weights(fweights, aweights);
   const std::int64_t by_row = 1;
   if (!weights.defined()) {
@@ -96,12 +96,12 @@ Tensor cov(const Tensor& self, std::int64_t correction, const std::optional<Tens
 }
 
 Tensor cumulative_trapezoid_dx(const Tensor& y, const Scalar& dx, std::int64_t dim) {
-  return narrowed(sums_of_neighbours(widened(y), dim).cumsum(dim) * dx / 2, y.dtype());
+  return narrowed(sums_of_neighbours(to_opmath(y), dim).cumsum(dim) * dx / 2, y.dtype());
 }
 
 Tensor cumulative_trapezoid_x(const Tensor& y, const Tensor& x, std::int64_t dim) {
   const std::int64_t at = from_end(dim, y);
-  return narrowed(areas(widened(y), widened(x), at).cumsum(at) / 2, (Promotion() << y << x).result());
+  return narrowed(areas(to_opmath(y), to_opmath(x), at).cumsum(at) / 2, (Promotion() << y << x).result());
 }
 
 Tensor diff(const Tensor& self, std::int64_t n, std::int64_t dim, const std::optional<Tensor>& prepend,
@@ -136,12 +136,12 @@ Tensor histc(const Tensor& self, std::int64_t bins, const Scalar& min, const Sca
 }
 
 Tensor trapezoid_dx(const Tensor& y, const Scalar& dx, std::int64_t dim) {
-  return narrowed(sums_of_neighbours(widened(y), dim).sum(dim) * dx / 2, y.dtype());
+  return narrowed(sums_of_neighbours(to_opmath(y), dim).sum(dim) * dx / 2, y.dtype());
 }
 
 Tensor trapezoid_x(const Tensor& y, const Tensor& x, std::int64_t dim) {
   const std::int64_t at = from_end(dim, y);
-  return narrowed(areas(widened(y), widened(x), at).sum(at) / 2, (Promotion() << y << x).result());
+  return narrowed(areas(to_opmath(y), to_opmath(x), at).sum(at) / 2, (Promotion() << y << x).result());
 }
 
 Tensor trapz_dx(const Tensor& y, double dx, std::int64_t dim) { return trapezoid_dx(y, dx, dim); }

@@ -1,6 +1,6 @@
 // A backend that serves generated operators by functions in out style. Its devices are made up, its memory the host's.
 #include <keyway/core/device/device_guard.h>
-#include <keyway/core/tensor/strided.h>
+#include <keyway/core/tensor/iteration_space.h>
 #include <keyway/tests/assembly/values.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
@@ -44,7 +44,7 @@ struct Npu {
     set_allocator(devices.type(), &allocator);
   }
   ~Npu() { set_allocator(devices.type(), nullptr); }
-  Library block(CallSite where = CallSite::current()) const {
+  Library block(SourceLocation where = SourceLocation::current()) const {
     return Library(Library::Kind::Impl, "keyway", key, where);
   }
   RegistrationHandle add_and_copy() const {

@@ -1,9 +1,9 @@
 // Observers over the operators of the library: training steps, every kind of wrapper, and what their kernels keep to.
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
-#include <keyway/dispatch/inspect/contract_check.h>
 #include <keyway/dispatch/inspect/dispatch_recording.h>
 #include <keyway/dispatch/inspect/profiler.h>
+#include <keyway/dispatch/inspect/schema_check.h>
 #include <keyway/tests/assembly/values.h>
 #include <keyway/tests/catch.h>
 
@@ -35,7 +35,7 @@ std::vector<double> step() {
 
 TEST_CASE("an observed training step is the same, and every kernel of it keeps its contract") {
   const std::vector<double> plain = step();
-  const ObserverHandle checks = observe_calls(contract_checker());
+  const ObserverHandle checks = observe_calls(schema_checker());
   CHECK(step() == plain);
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("a recorded training step replays without a difference") {
     step();
   }
   const DispatchRecording recording = recorder->recording();
-  CHECK(recording.replay().empty());
+  CHECK(recording.differences().empty());
   const std::vector<std::string> operators = recording.operators();
   for (const char* name : {"keyway::mm", "keyway::relu", "keyway::mul_.Scalar", "keyway::sum", "keyway::add.out"}) {
     INFO(name);
@@ -58,7 +58,7 @@ TEST_CASE("a profile of a thread shows both kernels of a call that is differenti
   const auto profile = std::make_shared<Profile>();
   const Tensor x = tensor_of({1, 1, 1}, {3}).requires_grad_();
   {
-    const ThreadListening listening(profile);
+    const ThreadListenerGuard listening(profile);
     x.mul(x).sum().backward();
   }
   CHECK(values_of(x.grad()) == std::vector<double>{2, 2, 2});

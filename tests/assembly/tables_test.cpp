@@ -1,6 +1,6 @@
 // The tables that the compiler has computed, against the resolver that runs now, and against the schemas.
 #include <keyway/core/schema/schema.h>
-#include <keyway/dispatch/call/boxed_shape.h>
+#include <keyway/dispatch/call/boxed_call_info.h>
 #include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/dispatch/call/signature.h>
 #include <keyway/dispatch/registry/resolver.h>
@@ -63,7 +63,7 @@ TEST_CASE("what is said of an operator is what its schema says") {
     INFO(op->full_name());
     const FunctionSchema& schema = op->schema();
     CHECK(op->info().signature == signature_hash_of(schema));
-    const BoxedShape expected = boxed_shape_of(schema), shape = op->info().boxed;
+    const BoxedCallInfo expected = boxed_call_info_of(schema), shape = op->info().boxed;
     CHECK(shape.tensors == expected.tensors);
     CHECK(shape.has_results == expected.has_results);
     CHECK(shape.device == expected.device);

@@ -204,7 +204,7 @@ TEST_CASE("an error within a backward within a backward names both nodes") {
   const Tensor x = leaf({1});
   const Tensor y = x * 2;
   autograd::register_hook(y, [](const Tensor&) {
-    const EnableGradGuard enable;
+    const AutoGradMode enable;
     (leaf({0}).sqrt() * 0).backward();
     return Tensor();
   });

@@ -25,9 +25,9 @@ TEST_CASE("no_grad records nothing, and enable_grad within it does") {
     CHECK_FALSE(y.requires_grad());
     CHECK(y.is_leaf());
     {
-      const EnableGradGuard enable;
+      const AutoGradMode enable;
       CHECK((x * x).requires_grad());
-      const EnableGradGuard disable(false);
+      const AutoGradMode disable(false);
       CHECK_FALSE((x * x).requires_grad());
     }
     CHECK_FALSE((x * x).requires_grad());

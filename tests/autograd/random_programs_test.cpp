@@ -115,7 +115,7 @@ class Program {
   void step() {
     const bool no_grad = pick(12) == 0;
     if (no_grad) text_ << "[no_grad] ";
-    EnableGradGuard mode(!no_grad);
+    AutoGradMode mode(!no_grad);
     switch (pick(16)) {
       case 0: binary(false, no_grad); break;
       case 1: binary(true, no_grad); break;

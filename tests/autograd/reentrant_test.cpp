@@ -18,7 +18,7 @@ TEST_CASE("a hook may run a backward of another graph, and of its own leaf") {
   const Tensor x = leaf({2});
   const Tensor y = x * x;
   autograd::register_hook(y, [&](const Tensor& grad) {
-    const EnableGradGuard enable;
+    const AutoGradMode enable;
     (x * 10).sum().backward();
     return grad * autograd::grad({x * x * x}, {x})[0];
   });
@@ -50,7 +50,7 @@ struct Again : autograd::Function<Again> {
   static variable_list backward(AutogradContext& ctx, variable_list grads) {
     const std::int64_t depth = ctx.saved_data["depth"].to_int();
     const Tensor x = ctx.saved_tensors()[0].detach().requires_grad_();
-    const EnableGradGuard enable;
+    const AutoGradMode enable;
     const Tensor y = depth == 0 ? x * 2 : Again::apply(x, depth - 1);
     y.backward(grads[0]);
     return {x.grad()};

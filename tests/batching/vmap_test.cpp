@@ -141,5 +141,5 @@ TEST_CASE("leaves and functions of C++ are not for examples") {
 TEST_CASE("explain() tells of the kernel at Batched") {
   const Vmap batch(1);
   const SlotContent slot = explain_slot(Dispatcher::singleton().op("add.Tensor"), DispatchKey::Batched);
-  CHECK(slot.rule == Rule::Fallback);
+  CHECK(slot.rule == ResolutionRule::Fallback);
 }

@@ -1,4 +1,4 @@
-#include <keyway/core/base/load_changes.h>
+#include <keyway/core/base/library_undo_log.h>
 #include <keyway/core/device/cuda_graph.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/tests/catch.h>
@@ -34,10 +34,10 @@ TEST_CASE("a graph is held of the plug-in whose device guard makes it") {
   int living = 0;
   FakeDevices devices(kCUDA);
   devices.make_graph = [&] { return std::make_unique<FakeGraph>(living); };
-  LoadChanges plugin;
+  LibraryUndoLog plugin;
   std::optional<DeviceGuardRegistration> guard;
   {
-    const LoadChanges::Scope loading(plugin);
+    const LibraryUndoLog::Scope loading(plugin);
     guard = register_device_guard(devices);
     CUDAGraph graph;
     graph.capture_begin();

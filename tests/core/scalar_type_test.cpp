@@ -80,7 +80,7 @@ void check_cpp_types() {
 }  // namespace
 
 TEST_CASE("a dtype and its C++ type agree") {
-  check_cpp_types<kAllTypes>();
+  check_cpp_types<kCppTypes>();
   static_assert(ElementType<float> && ElementType<BFloat16> && !ElementType<char*> && !ElementType<long double>);
   static_assert(std::is_same_v<opmath_t<Half>, float> && std::is_same_v<opmath_t<complex<Half>>, complex<float>>);
   static_assert(std::is_same_v<opmath_t<std::int32_t>, std::int32_t>);
@@ -97,7 +97,7 @@ TEST_CASE("every dtype is of one kind, and the sets agree with the predicates") 
     CHECK(kFloat8Types.contains(t) == is_float8(t));
     CHECK(kQuantizedTypes.contains(t) == is_quantized(t));
     CHECK(kBitsTypes.contains(t) == is_bits(t));
-    CHECK(kAllTypes.contains(t) == !(is_sub_byte_integral(t) || t == ScalarType::Float4_e2m1fn_x2));
+    CHECK(kCppTypes.contains(t) == !(is_sub_byte_integral(t) || t == ScalarType::Float4_e2m1fn_x2));
   });
   CHECK(!is_signed(kFloat8_e8m0fnu));
   CHECK(is_signed(kQInt8));

@@ -75,7 +75,7 @@ TEST_CASE("gradient mode is switched off and on again inside") {
     const NoGradGuard off;
     CHECK(!grad_enabled());
     {
-      const EnableGradGuard on;
+      const AutoGradMode on;
       CHECK(grad_enabled());
     }
     CHECK(!grad_enabled());
@@ -84,18 +84,18 @@ TEST_CASE("gradient mode is switched off and on again inside") {
 }
 
 TEST_CASE("inference mode excludes Autograd and lets tensors be born without keys") {
-  CHECK(birth_keys() == DispatchKeySet(F::ADInplaceOrView));
+  CHECK(keys_of_new_tensors() == DispatchKeySet(F::ADInplaceOrView));
   {
     const InferenceMode on;
     CHECK(InferenceMode::is_enabled());
     CHECK(!grad_enabled());
     CHECK(excluded_keys().has(F::Autograd));
-    CHECK(birth_keys().empty());
+    CHECK(keys_of_new_tensors().empty());
     {
       const InferenceMode off(false);
       CHECK(is_normal());
     }
-    CHECK(birth_keys().empty());
+    CHECK(keys_of_new_tensors().empty());
   }
   CHECK(is_normal());
 }

@@ -139,7 +139,7 @@ TEST_CASE("what falls through is skipped, for each backend by itself") {
                                       .impl("keys::fall", DispatchKey::CPU, Fallthrough{})
                                       .commit();
   CHECK(fall.redispatch({DispatchKey::Meta, DispatchKey::AutogradMeta}, t) == 1);
-  CHECK(explain_slot(fall, DispatchKey::AutogradMeta).rule == Rule::Fallthrough);
+  CHECK(explain_slot(fall, DispatchKey::AutogradMeta).rule == ResolutionRule::Fallthrough);
   CHECK(fall.redispatch({DispatchKey::CPU, DispatchKey::AutogradCPU}, t) == 1);  // Undefined's
 }
 

@@ -221,8 +221,8 @@ TEST_CASE("a composite that lost its gradient to a kernel is told so") {
       explanation.passed[0].why ==
       "it has no kernel there and falls through: the kernel for CPU at test.cpp:2 takes the composite's gradient away: "
       "it needs an Autograd kernel");
-  CHECK(explain_slot(op("why::op"), DispatchKey::AutogradCPU).rule == Rule::Fallthrough);
-  CHECK(explain_slot(op("why::op"), DispatchKey::AutogradMeta).rule == Rule::CompositeImplicit);
+  CHECK(explain_slot(op("why::op"), DispatchKey::AutogradCPU).rule == ResolutionRule::Fallthrough);
+  CHECK(explain_slot(op("why::op"), DispatchKey::AutogradMeta).rule == ResolutionRule::CompositeImplicit);
 }
 
 TEST_CASE("too few arguments are refused, and an operator that is gone is explained as missing") {
@@ -231,6 +231,6 @@ TEST_CASE("too few arguments are refused, and an operator that is gone is explai
   CHECK(error_of([&] { (void)explain(why, Stack{tensor()}); }) == "why::op takes 2 arguments, but 1 are on the stack");
   handle.undo();
   const Explanation gone = explain(why, Stack{tensor(), tensor()});
-  CHECK(gone.rule == Rule::Missing);
+  CHECK(gone.rule == ResolutionRule::Missing);
   CHECK_FALSE(gone.kernel);
 }

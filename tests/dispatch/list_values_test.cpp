@@ -2,8 +2,8 @@
 // kernels, and back.
 #include <keyway/core/schema/owned.h>
 #include <keyway/dispatch/call/default_argument.h>
-#include <keyway/dispatch/inspect/contract_check.h>
 #include <keyway/dispatch/inspect/explain.h>
+#include <keyway/dispatch/inspect/schema_check.h>
 #include <keyway/dispatch/inspect/trace.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
@@ -258,7 +258,7 @@ TEST_CASE("the contract of tensors in lists of lists is checked") {
   const auto run = [](auto kernel) {
     const RegistrationHandle def =
         Block().def("lists::kept(Tensor[][] m) -> Tensor[][]").impl("lists::kept", DispatchKey::CPU, kernel).commit();
-    const ObserverHandle checks = observe_calls(contract_checker());
+    const ObserverHandle checks = observe_calls(schema_checker());
     const TensorBase t = tensor();
     std::fill_n(static_cast<float*>(t.data_ptr()), t.numel(), 0.0F);
     op("lists::kept").typed<TensorLists(ArrayRef<Tensors>)>().call(TensorLists{{}, {t}});

@@ -45,7 +45,7 @@ TEST_CASE("a listener hears of what there is, and then of what comes and goes") 
   const RegistrationHandle early = Block().def("news::early(Tensor t) -> int").commit();
   Lines lines;
   {
-    const OperatorListening listening = listen_to_operators(writes_to(lines));
+    const OperatorListenerHandle listening = listen_to_operators(writes_to(lines));
     CHECK(lines == Lines{"+ news::early"});
     RegistrationHandle late = Block().def("news::b(Tensor t) -> int").def("news::a(Tensor t) -> int").commit();
     const RegistrationHandle impl = Block().impl("news::a", DispatchKey::CPU, counts_one).commit();
@@ -62,7 +62,7 @@ TEST_CASE("a listener hears of what there is, and then of what comes and goes") 
 TEST_CASE("a listener may register and call, and what it throws is a warning") {
   CapturedWarnings warnings;
   RegistrationHandle more;
-  const OperatorListening adding = listen_to_operators([&](const OperatorHandle& op, bool defined) {
+  const OperatorListenerHandle adding = listen_to_operators([&](const OperatorHandle& op, bool defined) {
     if (op.name() != "news::first") return;
     if (defined) {
       more = Block().def("news::second(Tensor t) -> int").impl("news::second", DispatchKey::CPU, counts_one).commit();
@@ -73,7 +73,7 @@ TEST_CASE("a listener may register and call, and what it throws is a warning") {
     }
   });
   Lines lines;
-  const OperatorListening listening = listen_to_operators(writes_to(lines));
+  const OperatorListenerHandle listening = listen_to_operators(writes_to(lines));
   {
     const RegistrationHandle first = Block().def("news::first(Tensor t) -> int").commit();
     CHECK(std::ranges::count(lines, "+ news::second") == 1);
@@ -87,7 +87,7 @@ TEST_CASE("a thread that registers does not wait for a listener that runs in ano
   Lines lines;
   std::latch hears(1), registered(1);
   bool nested = false, running = false;
-  const OperatorListening listening = listen_to_operators([&](const OperatorHandle& op, bool defined) {
+  const OperatorListenerHandle listening = listen_to_operators([&](const OperatorHandle& op, bool defined) {
     if (!op.name().starts_with("queue::")) return;
     nested = nested || std::exchange(running, true);
     if (op.name() == "queue::first" && defined) {
@@ -129,7 +129,7 @@ TEST_CASE("a listener that was taken away does not run any more, in no thread") 
       while (!stop) (void)Block().def("gone::op(Tensor t) -> int").commit();
     });
     {
-      const OperatorListening listening =
+      const OperatorListenerHandle listening =
           listen_to_operators([&](const OperatorHandle&, bool) { wrong = wrong || !alive; });
     }
     alive = false;
@@ -140,7 +140,7 @@ TEST_CASE("a listener that was taken away does not run any more, in no thread") 
 }
 
 TEST_CASE("a listener that takes itself away does not wait for itself") {
-  OperatorListening own;
+  OperatorListenerHandle own;
   int heard = 0;
   own = listen_to_operators([&](const OperatorHandle& op, bool) {
     if (op.name() != "self::op") return;

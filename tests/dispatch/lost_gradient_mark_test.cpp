@@ -19,7 +19,7 @@ namespace {
 
 using Unary = TensorBase(const TensorBase&);
 
-class AsksForGradient : public AutogradMeta {
+class AsksForGradient : public AutogradMetaInterface {
  public:
   bool requires_grad() const override { return true; }
   bool is_leaf() const override { return true; }

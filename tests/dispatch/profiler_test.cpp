@@ -65,7 +65,7 @@ TEST_CASE("a thread's listener hears of its calls, once each, and of nobody else
   const RegistrationHandle handle = profiled().commit();
   const auto log = std::make_shared<EventLog>();
   {
-    const ThreadListening listening(log);
+    const ThreadListenerGuard listening(log);
     CHECK(call("prof::outer") == 6);
     CHECK(log->lines == Lines{"> prof::outer{CPU}2", "> prof::inner{CPU}2", "< prof::inner1", "< prof::outer1"});
     log->lines.clear();
@@ -87,9 +87,9 @@ TEST_CASE("a thread's listener hears of its calls, once each, and of nobody else
 TEST_CASE("several listeners of a thread hear, the latest first") {
   const RegistrationHandle handle = profiled().commit();
   const auto first = std::make_shared<EventLog>(), second = std::make_shared<EventLog>();
-  const ThreadListening one(first);
+  const ThreadListenerGuard one(first);
   {
-    const ThreadListening two(second);
+    const ThreadListenerGuard two(second);
     call("prof::inner");
   }
   call("prof::inner");
@@ -120,7 +120,7 @@ TEST_CASE("a profile has a row for each operator and way, with times that add up
   const RegistrationHandle handle = profiled().commit();
   const auto profile = std::make_shared<Profile>(Profile::Options{.events = true, .shapes = true});
   {
-    const ThreadListening listening(profile);
+    const ThreadListenerGuard listening(profile);
     for (int i = 0; i < 4; ++i) call("prof::outer", i);
     const IncludeDispatchKeyGuard include(kAutogradKeys);
     call("prof::inner");
@@ -204,7 +204,7 @@ TEST_CASE("a profile has what calls take on their devices, by events in the curr
   const StreamGuard stream(new_stream(x.device()));
   const auto profile = std::make_shared<Profile>(Profile::Options{.device_times = true});
   {
-    const ThreadListening listening(profile);
+    const ThreadListenerGuard listening(profile);
     devices.call("prof::twice_on_npu", x);
     devices.call("prof::on_npu", x);
     devices.call("prof::on_npu", tensor());
@@ -236,7 +236,7 @@ TEST_CASE("who waits for the devices of a profile keeps no other profile waiting
   const StreamGuard stream(new_stream(x.device()));
   const auto profile = std::make_shared<Profile>(Profile::Options{.device_times = true});
   {
-    const ThreadListening listening(profile);
+    const ThreadListenerGuard listening(profile);
     devices.call("prof::on_npu", x);
   }
   std::atomic<int> heard{0};
@@ -246,7 +246,7 @@ TEST_CASE("who waits for the devices of a profile keeps no other profile waiting
       other = std::thread([&] {
         const auto own = std::make_shared<Profile>(Profile::Options{.events = true});
         {
-          const ThreadListening listening(own);
+          const ThreadListenerGuard listening(own);
           devices.call("prof::on_npu", testing::tensor());
         }
         const bool forked = in_child([] { return true; });
@@ -268,12 +268,12 @@ TEST_CASE("calls are ranges for the tools that watch a type of devices") {
   BusyDevices devices;
   const TensorBase x = devices.tensor();
   {
-    const ThreadListening listening(std::make_shared<DeviceRanges>(devices.npu.type()));
+    const ThreadListenerGuard listening(std::make_shared<DeviceRanges>(devices.npu.type()));
     devices.npu.asked();
     devices.call("prof::twice_on_npu", x);
     CHECK(devices.npu.asked() == Lines{"range prof::twice_on_npu", "range prof::on_npu", "range ends",
                                        "range prof::on_npu", "range ends", "range ends"});
   }
-  const ThreadListening nobody(std::make_shared<DeviceRanges>(register_device_type("nobody")));
+  const ThreadListenerGuard nobody(std::make_shared<DeviceRanges>(register_device_type("nobody")));
   devices.call("prof::on_npu", x);
 }

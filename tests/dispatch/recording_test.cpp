@@ -36,14 +36,14 @@ TEST_CASE("a recording replays without a difference, and shows each that there i
   const DispatchRecording recording(first.text());
   CHECK(recording.text() == first.text());
   CHECK(recording.decisions().begin()->second + recording.decisions().rbegin()->second >= 2);
-  CHECK(recording.replay().empty());
+  CHECK(recording.differences().empty());
 
   const RegistrationHandle meta = Block().impl("rec::b", DispatchKey::Meta, counts_one).commit();
-  CHECK(recording.replay() ==
+  CHECK(recording.differences() ==
         std::vector<std::string>{"rec::b with {Meta}: Meta, where CompositeImplicitAutograd was"});
   a.undo();
-  CHECK(recording.replay().size() == 3);
-  CHECK(recording.replay()[0] == "rec::a: there is no such operator");
+  CHECK(recording.differences().size() == 3);
+  CHECK(recording.differences()[0] == "rec::a: there is no such operator");
 }
 
 TEST_CASE("what is no recording is refused") {

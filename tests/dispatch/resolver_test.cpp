@@ -230,17 +230,17 @@ TEST_CASE("what explain says of a slot is what stands in it") {
                                      .commit();
   const OperatorHandle why = op("why::op");
   const auto rule = [&](DispatchKey key) { return explain_slot(why, key); };
-  CHECK(rule(DispatchKey::CPU).rule == Rule::Direct);
+  CHECK(rule(DispatchKey::CPU).rule == ResolutionRule::Direct);
   CHECK(rule(DispatchKey::CPU).kernel->site.line == 1);
-  CHECK(rule(DispatchKey::CUDA).rule == Rule::CompositeImplicit);
-  CHECK(rule(DispatchKey::AutogradCPU).rule == Rule::Alias);
+  CHECK(rule(DispatchKey::CUDA).rule == ResolutionRule::CompositeImplicit);
+  CHECK(rule(DispatchKey::AutogradCPU).rule == ResolutionRule::Alias);
   CHECK(rule(DispatchKey::AutogradCPU).kernel->site.line == 3);
-  CHECK(rule(DispatchKey::AutogradCUDA).rule == Rule::CompositeImplicit);
-  CHECK(rule(DispatchKey::AutocastCUDA).rule == Rule::Alias);
+  CHECK(rule(DispatchKey::AutogradCUDA).rule == ResolutionRule::CompositeImplicit);
+  CHECK(rule(DispatchKey::AutocastCUDA).rule == ResolutionRule::Alias);
   CHECK(rule(DispatchKey::AutocastCUDA).kernel->site.line == 5);
-  CHECK(rule(DispatchKey::Python).rule == Rule::Fallback);
+  CHECK(rule(DispatchKey::Python).rule == ResolutionRule::Fallback);
   CHECK(rule(DispatchKey::Python).kernel->site.line == 4);
-  CHECK(rule(DispatchKey::Profiler).rule == Rule::Fallthrough);
-  CHECK(rule(DispatchKey::Batched).rule == Rule::Missing);
+  CHECK(rule(DispatchKey::Profiler).rule == ResolutionRule::Fallthrough);
+  CHECK(rule(DispatchKey::Batched).rule == ResolutionRule::Missing);
   CHECK_FALSE(rule(DispatchKey::Batched).kernel);
 }

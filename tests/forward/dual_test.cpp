@@ -272,7 +272,7 @@ TEST_CASE("other threads see tangents as long as their level is there") {
   CHECK(same(tangent_of(square), of({6, 16})));
   level.reset();
   std::thread([&] { square = x * x; }).join();
-  CHECK_FALSE(square.key_set().has(Functionality::Forward));
+  CHECK_FALSE(square.key_set().has(Functionality::ForwardAD));
 }
 
 TEST_CASE("vmap of forward mode, and forward mode of vmap") {

@@ -182,7 +182,7 @@ TEST_CASE("gradients have tangents: those of the gradient's derivative") {
       for (const Tensor& result : function.results(inputs)) {
         if (!has_gradient(result)) continue;
         // What depends on nothing takes no part.
-        if (!result.key_set().has(Functionality::Forward) && !result.requires_grad()) continue;
+        if (!result.key_set().has(Functionality::ForwardAD) && !result.requires_grad()) continue;
         outputs.push_back(result);
         weights.push_back(direction_of(result));
       }

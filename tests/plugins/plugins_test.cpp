@@ -194,7 +194,7 @@ TEST_CASE("a listener may wait for a thread that asks for the device whose backe
   folder.backend("keyway_dev18");
   setenv("KEYWAY_PLUGIN_PATH", folder.path.string().c_str(), 1);
   std::string seen;
-  const OperatorListening listening = listen_to_operators([&](const OperatorHandle& op, bool defined) {
+  const OperatorListenerHandle listening = listen_to_operators([&](const OperatorHandle& op, bool defined) {
     if (op.name() != "dev18::number" || !defined) return;
     std::thread other([&] { seen = where(tensor(Device("dev18").type())); });
     other.join();
@@ -261,7 +261,7 @@ TEST_CASE("a plug-in that is built against other headers is refused before its f
   const auto refusal = [](const std::string& header) {
     return error_of([&] { static_cast<void>(load_plugin(module_file("keyway_test_other_" + header).string())); });
   };
-  for (const std::string header : {"tensor_impl", "boxed_shape"}) {
+  for (const std::string header : {"tensor_impl", "boxed_call_info"}) {
     const std::string layout = refusal(header);
     CHECK(layout.starts_with("plug-in " + module_file("keyway_test_other_" + header).string() +
                              ": it is built against other headers: their layout is "));

@@ -229,7 +229,7 @@ TEST_CASE("a refused unload closes nothing") {
 TEST_CASE("what a listener sets as a plug-in is loaded is the program's") {
   OwnHandler handler;
   std::string heard;
-  const OperatorListening listening = listen_to_operators(
+  const OperatorListenerHandle listening = listen_to_operators(
       [&](const OperatorHandle&, bool) { set_warning_handler([&](std::string_view text) { heard = text; }); });
   LoadedPlugin plugin = load_plugin(plugin_module("cube").string());
   plugin.unload();

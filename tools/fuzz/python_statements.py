@@ -29,7 +29,7 @@ _ANYTHING = [
     "lambda *a: None", "keyway", "keyway.Tensor", "Exception()", "[[1.0], [2.0, 3.0]]", "keyway.float32", "keyway.device('meta')",
     "keyway.ops.keyway.add", "keyway.ops.keyway.relu.default", "keyway.Generator()", "type", "float('nan')", "2**70", "-1",
 ]
-_KEYS = ["CPU", "Meta", "Autograd", "AutogradCPU", "ADInplaceOrView", "Batched", "Profiler", "Tracer", "Python", "Forward", "CUDA",
+_KEYS = ["CPU", "Meta", "Autograd", "AutogradCPU", "ADInplaceOrView", "Batched", "Profiler", "Tracer", "Python", "ForwardAD", "CUDA",
          "Functionalize", "BackendSelect", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "AutocastCPU", "SparseCPU"]
 _SCHEMAS = [
     "(Tensor x) -> Tensor", "(Tensor self, Tensor x) -> Tensor", "(Tensor x, int n=1) -> Tensor", "(Tensor(a!) x) -> Tensor(a!)",

@@ -24,15 +24,15 @@ std::vector<DispatchKey> columns() {
 }
 
 // One letter a rule, explained in the last line.
-char letter(Rule rule) {
+char letter(ResolutionRule rule) {
   switch (rule) {
-    case Rule::Direct: return 'K';
-    case Rule::CompositeExplicit: return 'E';
-    case Rule::CompositeImplicit: return 'I';
-    case Rule::Alias: return 'A';
-    case Rule::Fallback: return 'F';
-    case Rule::Fallthrough: return '.';
-    case Rule::Missing: return '-';
+    case ResolutionRule::Direct: return 'K';
+    case ResolutionRule::CompositeExplicit: return 'E';
+    case ResolutionRule::CompositeImplicit: return 'I';
+    case ResolutionRule::Alias: return 'A';
+    case ResolutionRule::Fallback: return 'F';
+    case ResolutionRule::Fallthrough: return '.';
+    case ResolutionRule::Missing: return '-';
   }
   return '?';
 }

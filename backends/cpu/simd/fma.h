@@ -13,7 +13,7 @@
 namespace keyway::inline v1::simd {
 
 // a * b + c.
-template <Level level>
+template <SimdLevel level>
 KEYWAY_INLINE float fma(float a, float b, float c) {
   if constexpr (has_fma(level)) {
     return __builtin_fmaf(a, b, c);
@@ -21,7 +21,7 @@ KEYWAY_INLINE float fma(float a, float b, float c) {
     return a * b + c;
   }
 }
-template <Level level>
+template <SimdLevel level>
 KEYWAY_INLINE double fma(double a, double b, double c) {
   if constexpr (has_fma(level)) {
     return __builtin_fma(a, b, c);
@@ -31,7 +31,7 @@ KEYWAY_INLINE double fma(double a, double b, double c) {
 }
 
 // c[0] + c[1] x + c[2] x^2 + ..., by Horner's rule.
-template <Level level, typename T, typename... Rest>
+template <SimdLevel level, typename T, typename... Rest>
 KEYWAY_INLINE T polynomial(T x, T c0, Rest... rest) {
   if constexpr (sizeof...(Rest) == 0) {
     return c0;

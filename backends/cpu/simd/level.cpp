@@ -32,32 +32,32 @@ constexpr bool has_all(unsigned word, unsigned bits) { return (word & bits) == b
 }  // namespace
 #endif
 
-Level best_level() {
+SimdLevel best_level() {
 #if KEYWAY_HAS_LEVELS
   constexpr unsigned kWide = 0x6;    // of saved_registers(): the 16 registers of AVX
   constexpr unsigned kWider = 0xe0;  // 32 of twice the width, and the masks
   const Features basic(1, 0), extended(7, 0), more(0x80000001, 0);
-  if (!has_all(basic.c, bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C | bit_POPCNT)) return Level::Baseline;
+  if (!has_all(basic.c, bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C | bit_POPCNT)) return SimdLevel::Baseline;
   const unsigned saved = saved_registers();
   const bool avx2 = has_all(extended.b, bit_AVX2 | bit_BMI | bit_BMI2) && has_all(more.c, bit_LZCNT);
-  if (!avx2 || !has_all(saved, kWide)) return Level::Baseline;
+  if (!avx2 || !has_all(saved, kWide)) return SimdLevel::Baseline;
   const bool avx512 = has_all(extended.b, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL);
-  return avx512 && has_all(saved, kWider) ? Level::Avx512 : Level::Avx2;
+  return avx512 && has_all(saved, kWider) ? SimdLevel::Avx512 : SimdLevel::Avx2;
 #else
-  return Level::Baseline;
+  return SimdLevel::Baseline;
 #endif
 }
 
 bool multiplies_bfloat16() {
 #if KEYWAY_HAS_LEVELS
   static const bool does = has_all(Features(7, 1).a, bit_AVX512BF16);
-  return does && current_level() == Level::Avx512;
+  return does && current_level() == SimdLevel::Avx512;
 #else
   return false;
 #endif
 }
 
-void set_level(Level level) {
+void set_level(SimdLevel level) {
   detail::current_level_or_unknown.store(static_cast<int>(level), std::memory_order_relaxed);
 }
 

@@ -4,7 +4,7 @@
 // become the copy that every machine runs. What differs between levels are single functions, which at_levels
 // makes of an always-inlined body:
 //
-//   template <Level level>
+//   template <SimdLevel level>
 //   struct Scale {
 //     KEYWAY_INLINE static void run(float* x, std::int64_t n) { ... }
 //   };
@@ -24,7 +24,7 @@ namespace keyway::inline v1 {
 
 // Each has all that those before it have. Baseline is what the compiler targets by default: SSE2 on x86-64,
 // NEON on AArch64, where there is no other.
-enum class Level : std::uint8_t { Baseline, Avx2, Avx512 };
+enum class SimdLevel : std::uint8_t { Baseline, Avx2, Avx512 };
 inline constexpr std::size_t kNumLevels = 3;
 
 // Whether there is code for more than Baseline.
@@ -60,11 +60,11 @@ inline constexpr std::size_t kNumLevels = 3;
 #define KEYWAY_INLINE __attribute__((always_inline)) inline
 
 // Whether fused multiply-add is an instruction, not a call.
-constexpr bool has_fma(Level level) {
+constexpr bool has_fma(SimdLevel level) {
 #if defined(__FP_FAST_FMAF)
   return true;
 #else
-  return level != Level::Baseline;
+  return level != SimdLevel::Baseline;
 #endif
 }
 
@@ -75,24 +75,24 @@ int find_level();
 }  // namespace detail
 
 // What this processor has, or less where the variable KEYWAY_CPU_LEVEL (baseline, avx2, avx512) says so.
-inline Level current_level() {
+inline SimdLevel current_level() {
   const int known = detail::current_level_or_unknown.load(std::memory_order_relaxed);
-  return static_cast<Level>(known >= 0 ? known : detail::find_level());
+  return static_cast<SimdLevel>(known >= 0 ? known : detail::find_level());
 }
 // The best this processor has.
-Level best_level();
+SimdLevel best_level();
 // Whether this processor multiplies bfloat16 too, and the level in use is its best: what libraries make of that is
 // faster than float32.
 bool multiplies_bfloat16();
 // For tests. Requires: level <= best_level(); no kernel is running.
-void set_level(Level level);
+void set_level(SimdLevel level);
 
 // One thing per level.
 template <typename T>
 struct LevelTable {
   T at[kNumLevels];
 
-  constexpr T operator[](Level level) const { return at[static_cast<std::size_t>(level)]; }
+  constexpr T operator[](SimdLevel level) const { return at[static_cast<std::size_t>(level)]; }
 };
 
 namespace detail {
@@ -112,24 +112,24 @@ KEYWAY_TARGET_AVX512 void at_avx512(Args... args) {
 }
 #endif
 
-template <template <Level> typename Body, typename... Args>
+template <template <SimdLevel> typename Body, typename... Args>
 constexpr LevelTable<void (*)(Args...)> table_of(void (*)(Args...)) {
 #if KEYWAY_LOOPS_HAVE_LEVELS
-  return {at_baseline<Body<Level::Baseline>, Args...>, at_avx2<Body<Level::Avx2>, Args...>,
-          at_avx512<Body<Level::Avx512>, Args...>};
+  return {at_baseline<Body<SimdLevel::Baseline>, Args...>, at_avx2<Body<SimdLevel::Avx2>, Args...>,
+          at_avx512<Body<SimdLevel::Avx512>, Args...>};
 #else
-  constexpr auto only = at_baseline<Body<Level::Baseline>, Args...>;
+  constexpr auto only = at_baseline<Body<SimdLevel::Baseline>, Args...>;
   return {only, only, only};
 #endif
 }
 
-template <template <Level> typename Body, typename... Args>
+template <template <SimdLevel> typename Body, typename... Args>
 constexpr LevelTable<void (*)(Args...)> table_to_avx2_of(void (*)(Args...)) {
 #if KEYWAY_LOOPS_HAVE_LEVELS
-  constexpr auto best = at_avx2<Body<Level::Avx2>, Args...>;
-  return {at_baseline<Body<Level::Baseline>, Args...>, best, best};
+  constexpr auto best = at_avx2<Body<SimdLevel::Avx2>, Args...>;
+  return {at_baseline<Body<SimdLevel::Baseline>, Args...>, best, best};
 #else
-  constexpr auto only = at_baseline<Body<Level::Baseline>, Args...>;
+  constexpr auto only = at_baseline<Body<SimdLevel::Baseline>, Args...>;
   return {only, only, only};
 #endif
 }
@@ -137,14 +137,14 @@ constexpr LevelTable<void (*)(Args...)> table_to_avx2_of(void (*)(Args...)) {
 }  // namespace detail
 
 // Body<level>::run at each level. Requires: it is static, returns nothing, and is marked KEYWAY_INLINE.
-template <template <Level> typename Body>
+template <template <SimdLevel> typename Body>
 constexpr auto at_levels() {
-  return detail::table_of<Body>(&Body<Level::Baseline>::run);
+  return detail::table_of<Body>(&Body<SimdLevel::Baseline>::run);
 }
 // The same for bodies that gain nothing by vectors longer than those of AVX2.
-template <template <Level> typename Body>
+template <template <SimdLevel> typename Body>
 constexpr auto at_levels_to_avx2() {
-  return detail::table_to_avx2_of<Body>(&Body<Level::Baseline>::run);
+  return detail::table_to_avx2_of<Body>(&Body<SimdLevel::Baseline>::run);
 }
 
 }  // namespace keyway::inline v1

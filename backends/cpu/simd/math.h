@@ -11,7 +11,7 @@
 
 namespace keyway::inline v1::simd {
 
-template <Level level>
+template <SimdLevel level>
 struct VectorMath : StandardMath {
   using S = Single<level>;
   using W = Wide<level>;

@@ -11,7 +11,7 @@
 
 namespace keyway::inline v1::simd {
 
-template <Level level>
+template <SimdLevel level>
 struct Single {
   // 2^n r with |r| <= ln(2) / 2, r being what exp() is left with.
   struct Reduced {

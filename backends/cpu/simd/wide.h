@@ -11,7 +11,7 @@
 
 namespace keyway::inline v1::simd {
 
-template <Level level>
+template <SimdLevel level>
 struct Wide {
   KEYWAY_INLINE static std::uint64_t bits(double x) { return __builtin_bit_cast(std::uint64_t, x); }
   KEYWAY_INLINE static double from_bits(std::uint64_t b) { return __builtin_bit_cast(double, b); }

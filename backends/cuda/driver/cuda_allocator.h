@@ -7,7 +7,7 @@
 #include <keyway/backends/cuda/driver/pinned_allocator.h>
 #include <keyway/backends/cuda/driver/runtime_memory.h>
 #include <keyway/core/device/allocator.h>
-#include <keyway/core/tensor/memory_cache.h>
+#include <keyway/core/tensor/device_allocator.h>
 
 #include <array>
 #include <atomic>
@@ -22,7 +22,7 @@ namespace keyway::inline v1::cuda {
 bool is_caching();
 
 // A cache for each device, made when memory of it is first asked for.
-class CudaAllocator final : public Allocator, public MemoryCache {
+class CudaAllocator final : public Allocator, public DeviceAllocator {
  public:
   // Requires: `guard` outlives this.
   explicit CudaAllocator(CudaDeviceGuard& guard) : guard_(guard) {}
@@ -37,7 +37,7 @@ class CudaAllocator final : public Allocator, public MemoryCache {
   MemoryStats stats(Device device) override { return of_device(device.index()).stats(); }
   void reset_peaks(Device device) override { of_device(device.index()).reset_peaks(); }
   // Of the devices whose memory was asked for: others are not woken up.
-  void empty() override;
+  void empty_cache() override;
   void set_fraction(double fraction, Device device) override { of_device(device.index()).set_fraction(fraction); }
   MemoryInfo info(Device device) override { return cache_of(device.index()).memory->room(); }
   void record_stream(const void* data, Device device, Stream stream) override;

@@ -6,11 +6,12 @@
 
 namespace keyway::inline v1::cuda {
 
-void launch_each(const void* kernel, const void* functor, const char* assertion, const Strided& space, Device on) {
+void launch_each(const void* kernel, const void* functor, const char* assertion, const IterationSpace& space,
+                 Device on) {
   const Stream current = cuda_device_guard().get_stream(on);
   const DeviceAssertTarget note = device_assert_target(assertion, current);
   const char* const origin = space.data[0];
-  for_each_part(space, [&](const Strided& part) {
+  for_each_part(space, [&](const IterationSpace& part) {
     const LaunchSpace elements = launch_space(part);
     const void* const arguments[] = {functor, &elements, &origin, &note};
     launch_with(kernel, blocks_for(elements.numel, kThreads * kElementsPerThread), kThreads, runtime_stream(current),

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace detail
 
 template <int N, typename F>
-void each(const Strided& space, const F& functor, Device on) {
+void each(const IterationSpace& space, const F& functor, Device on) {
   launch_each(kernel_address(&detail::visit_elements<N, F>), &functor, kElementErrorOf<F>, space, on);
 }
 

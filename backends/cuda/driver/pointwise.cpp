@@ -9,9 +9,9 @@ void launch_pointwise(const PointwiseKernels& kernels, const void* functor, cons
   const Stream current = cuda_device_guard().get_stream(operands[0]->device());
   const cudaStream_t stream = runtime_stream(current);
   const DeviceAssertTarget note = device_assert_target(kernels.assertion, current);
-  Strided space;
-  make_strided(space, operands[0]->sizes(), operands, kernels.operands);
-  for_each_part(space, [&](const Strided& part) {
+  IterationSpace space;
+  make_iteration_space(space, operands[0]->sizes(), operands, kernels.operands);
+  for_each_part(space, [&](const IterationSpace& part) {
     if (const auto vectors = vector_space(part, kernels.itemsize, kernels.width)) {
       const void* const arguments[] = {functor, &*vectors, &note};
       return launch_with(kernels.vectors, blocks_for(vectors->vectors, kThreads), kThreads, stream, arguments);

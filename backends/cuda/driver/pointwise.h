@@ -20,7 +20,7 @@ struct PointwiseKernels {
   const char* assertion;  // null if all elements are accepted
   int width;              // of a vector
   int operands;
-  std::int16_t itemsize[Strided::kMaxOperands];
+  std::int16_t itemsize[IterationSpace::kMaxOperands];
 };
 
 // operands[0] is the output. On the current stream of its device.

@@ -22,9 +22,9 @@ void finish(const ReductionKernels& kernels, const void* functor, const FinishLa
 void reduce_nothing(const ReductionKernels& kernels, const void* functor, const TensorBase& out,
                     const TensorBase* second, cudaStream_t stream) {
   const TensorBase* const operands[] = {&out, &out, second != nullptr ? second : &out};
-  Strided kept;
-  make_strided(kept, out.sizes(), operands, 3);
-  for_each_part(kept, [&](const Strided& part) {
+  IterationSpace kept;
+  make_iteration_space(kept, out.sizes(), operands, 3);
+  for_each_part(kept, [&](const IterationSpace& part) {
     finish(kernels, functor, finish_launch(launch_space(part), 0, 0, nullptr), stream);
   });
 }
@@ -36,10 +36,10 @@ void launch_reduction(const ReductionKernels& kernels, const void* functor, cons
   if (out.numel() == 0) return;
   const cudaStream_t stream = runtime_stream(cuda_device_guard().get_stream(out.device()));
   if (self.numel() == 0) return reduce_nothing(kernels, functor, out, second, stream);
-  Strided space, all_kept, reduced;
+  IterationSpace space, all_kept, reduced;
   keyway::detail::make_reduction_space(space, out, second, self, dims, kernels.indexed);
   split_space(space, all_kept, reduced);
-  for_each_part(all_kept, [&](const Strided& kept) {
+  for_each_part(all_kept, [&](const IterationSpace& kept) {
     std::vector<ReductionLaunch> launches = reduction_launches(kept, reduced, kernels.element_bytes);
     const std::uint32_t units = units_of(launches);
     TensorBase partial;

@@ -34,7 +34,7 @@ void _amp_foreach_non_finite_check_and_unscale_(ArrayRef<TensorBase> self, Tenso
 
 void _amp_update_scale_(TensorBase& self, TensorBase& growth_tracker, const TensorBase& found_inf,
                         double scale_growth_factor, double scale_backoff_factor, std::int64_t growth_interval) {
-  const Strided space = ElementSpace(self.sizes()).tensor(self).space();
+  const IterationSpace space = ElementSpace(self.sizes()).tensor(self).space();
   const NextLossScale next{scale_growth_factor, scale_backoff_factor, growth_interval};
   visit_dtype<kIndexTypes>(growth_tracker.dtype(), "loss scaling", [&]<typename Count>() {
     each<1>(space, UpdateLossScale<Count>{next, found_inf.data_ptr<float>(), growth_tracker.data_ptr<Count>()},

@@ -66,7 +66,7 @@ void run(const char* op, const Means& means, const Plane& in, const Plane& out, 
   if (to.numel() == 0) return;
   const TensorBase planes = plane_origins(from, rank);
   const auto spatial = static_cast<std::int64_t>(to.sizes().size() - rank);
-  const Strided space = ElementSpace(to.sizes()).tensor(to).tensor(planes).number(spatial).space();
+  const IterationSpace space = ElementSpace(to.sizes()).tensor(to).tensor(planes).number(spatial).space();
   visit_dtype<kDtypes>(to.dtype(), op, [&]<typename T>() { each<3>(space, Op<T>{means, in, out}, to.device()); });
 }
 

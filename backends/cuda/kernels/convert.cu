@@ -54,10 +54,10 @@ template <DtypeSet to, bool of_float8>
 void convert_each(const TensorBase& src, const TensorBase& dst) {
   const cudaStream_t stream = runtime_stream(cuda_device_guard().get_stream(dst.device()));
   const TensorBase* const operands[] = {&dst, &src};
-  Strided space;
-  make_strided(space, dst.sizes(), operands, 2);
+  IterationSpace space;
+  make_iteration_space(space, dst.sizes(), operands, 2);
   visit_dtype<to>(dst.dtype(), "copy_", [&]<typename To>() {
-    for_each_part(space, [&](const Strided& part) {
+    for_each_part(space, [&](const IterationSpace& part) {
       const LaunchSpace elements = launch_space(part);
       launch(&convert<To, of_float8>, blocks_for(elements.numel, kThreads * kElementsPerThread), kThreads, stream,
              elements, src.dtype());

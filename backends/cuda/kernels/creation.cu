@@ -31,7 +31,7 @@ struct Arange {
 
 void arange_start_step(const Scalar& start, const Scalar&, const Scalar& step, TensorBase& out) {
   if (out.numel() == 0) return;
-  const Strided space = ElementSpace(out.sizes()).tensor(out).number().space();
+  const IterationSpace space = ElementSpace(out.sizes()).tensor(out).number().space();
   visit_real(out.dtype(), "arange", [&]<typename T>() {
     using Given = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
     using Number = typename Arange<T>::Number;

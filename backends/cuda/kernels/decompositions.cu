@@ -287,12 +287,12 @@ void _linalg_eig(const TensorBase& A, bool compute_v, TensorBase& eigenvalues, T
     if (compute_v && is_complex(A.dtype())) copy_elements(vectors, eigenvectors);
     if (compute_v && !is_complex(A.dtype())) {
       const std::int64_t last = A.dim() - 1;
-      const Strided space = ElementSpace(A.sizes())
-                                .tensor(eigenvectors)
-                                .line(vectors, last)
-                                .line(with_dim_before(values.tensor(), 1), last)
-                                .coordinate(last)
-                                .space();
+      const IterationSpace space = ElementSpace(A.sizes())
+                                       .tensor(eigenvectors)
+                                       .line(vectors, last)
+                                       .line(with_dim_before(values.tensor(), 1), last)
+                                       .coordinate(last)
+                                       .space();
       visit_dtype<DtypeSet{kFloat, kDouble}>(
           A.dtype(), "_linalg_eig", [&]<typename R>() { each<4>(space, JoinPairs<R>{rows_of(A)}, A.device()); });
     }

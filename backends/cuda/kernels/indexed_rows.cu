@@ -40,7 +40,7 @@ std::int64_t step_of(const TensorBase& tensor, std::size_t d) {
 
 // Makes of runs of elements, which all operands but `still` go along one by one, runs of fewer wide ones. Returns how
 // wide, in bytes. `steps` are those that are not in the space.
-std::size_t widen(Strided& space, std::size_t itemsize, int still, std::int64_t steps) {
+std::size_t widen(IterationSpace& space, std::size_t itemsize, int still, std::int64_t steps) {
   const auto item = static_cast<std::int64_t>(itemsize);
   if (space.rank == 0 || space.strides[still][0] != 0) return itemsize;
   std::int64_t all = steps;
@@ -102,7 +102,7 @@ void IndexedRows::read(const TensorBase& offsets) const {
   }
   const TensorBase at = make_view(offsets, sizes, strides, offsets.storage_offset());
   const TensorBase block = make_view(table_, sizes, block_strides_, table_.storage_offset());
-  Strided space = ElementSpace(sizes).tensor(rows_).tensor(at).tensor(block).space();
+  IterationSpace space = ElementSpace(sizes).tensor(rows_).tensor(at).tensor(block).space();
   visit_bits(widen(space, rows_.itemsize(), 1, table_steps_),
              [&]<typename T>() { each<3>(space, ReadRow<T>{}, rows_.device()); });
 }
@@ -157,7 +157,7 @@ void IndexedRows::write(const TensorBase& offsets) const {
   if (empty()) return;
   const Targets targets(offsets);
   const Writes writes = in_order();
-  Strided space = writes.element_space().space();
+  IterationSpace space = writes.element_space().space();
   visit_bits(widen(space, rows_.itemsize(), 2, table_steps_ | writes.row_step), [&]<typename T>() {
     each<3>(space, WriteLast<T>{targets.runs(), writes.row_step}, rows_.device());
   });

@@ -42,7 +42,7 @@ class IndexedRows {
     const Folded<T, F> folded{targets.runs(), writes.row_step, f};
     const TensorBase segments = writes.room_for_segments(cpp_type_to_scalar_type<typename Folded<T, F>::Acc>);
     if (segments.defined()) {
-      const Strided space =
+      const IterationSpace space =
           ElementSpace(segments.sizes()).tensor(segments).line(writes.rows, writes.dim).coordinate(writes.dim).space();
       each<3>(space, FoldSegment<T, F>{folded}, rows_.device());
     }

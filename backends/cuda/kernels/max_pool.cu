@@ -88,7 +88,8 @@ void max_pool(const char* op, std::size_t rank, const TensorBase& self, IntArray
   const Windows windows = fixed_windows(self, out, rank, kernel, stride, padding, dilation);
   const TensorBase planes = plane_origins(self, rank);
   const auto spatial = static_cast<std::int64_t>(out.sizes().size() - rank);
-  const Strided space = ElementSpace(out.sizes()).tensor(out).tensor(indices).tensor(planes).number(spatial).space();
+  const IterationSpace space =
+      ElementSpace(out.sizes()).tensor(out).tensor(indices).tensor(planes).number(spatial).space();
   visit_real(self.dtype(), op, [&]<typename T>() {
     each<4>(space, MaxPool<T>{windows, Plane(self, rank), Plane(out, rank)}, out.device());
   });
@@ -105,7 +106,7 @@ void max_pool_backward(const char* op, std::size_t rank, const Windows& windows,
   each<2>(ElementSpace(indices.sizes()).tensor(indices).number(spatial).space(), FindStray{windows, in, out, found},
           grad_input.device());
   const TensorBase grads = plane_origins(grad_output, rank), argmax = plane_origins(indices, rank);
-  const Strided space =
+  const IterationSpace space =
       ElementSpace(grad_input.sizes()).tensor(grad_input).tensor(grads).tensor(argmax).number(spatial).space();
   visit_floating(grad_output.dtype(), op, [&]<typename T>() {
     each<4>(space, MaxPoolBackward<T>{windows, in, out, Plane(indices, rank), found}, grad_input.device());

@@ -46,7 +46,7 @@ void nll_loss_backward(const TensorBase& grad_output, const TensorBase& self, co
   if (self.numel() == 0) return;
   const TensorBase to = with_rows(grad_input), targets = as_column(contiguous_as(target, kLong));
   const TensorBase grad = as_column(grad_output), weights = contiguous(weight);
-  const Strided space = ElementSpace(to.sizes()).tensor(to).tensor(targets).tensor(grad).coordinate(1).space();
+  const IterationSpace space = ElementSpace(to.sizes()).tensor(to).tensor(targets).tensor(grad).coordinate(1).space();
   visit_floating(self.dtype(), "nll_loss_backward", [&]<typename T>() {
     const Classes<T> classes{data_or_null<T>(weights), to.sizes()[1], ignore_index};
     const T* const divisor = reduction == Reduction::Mean ? data_or_null<T>(total_weight) : nullptr;

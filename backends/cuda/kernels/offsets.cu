@@ -65,7 +65,7 @@ template <template <typename> typename Named>
 void Offsets::add(const TensorBase& index, const IndexedDim& along, std::int64_t low, std::int64_t skipped) {
   const bool begun = std::exchange(begun_, true);
   if (offsets_.numel() == 0) return;
-  const Strided space = ElementSpace(offsets_.sizes()).tensor(offsets_).tensor(index).space();
+  const IterationSpace space = ElementSpace(offsets_.sizes()).tensor(offsets_).tensor(index).space();
   visit_index(index.dtype(), "indexing", [&]<typename I>() {
     each<2>(space, Named<I>{{along, low, skipped, begun}}, offsets_.device());
   });
@@ -92,7 +92,7 @@ TensorBase Offsets::take() && {
 TensorBase scatter_offsets(const TensorBase& table, std::int64_t dim, const TensorBase& index) {
   TensorBase offsets = make_tensor(index.sizes(), kLong, index.device());
   if (offsets.numel() == 0) return offsets;
-  const Strided space = ElementSpace(index.sizes()).tensor(offsets).tensor(index).line(table, dim).space();
+  const IterationSpace space = ElementSpace(index.sizes()).tensor(offsets).tensor(index).line(table, dim).space();
   const ScatterOffset functor{static_cast<const char*>(table.data_ptr()), IndexedDim::of(table, dim)};
   each<3>(space, functor, index.device());
   return offsets;

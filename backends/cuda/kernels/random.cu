@@ -108,7 +108,7 @@ void bernoulli__Tensor(TensorBase& self, const TensorBase& p, const Generator& g
   const Chance happens{next_call(generator, self.device())};
   if (self.numel() == 0) return;
   const TensorBase list = contiguous_as(p, kDouble);
-  const Strided space = ElementSpace(self.sizes()).tensor(self).tensor(list).number().space();
+  const IterationSpace space = ElementSpace(self.sizes()).tensor(self).tensor(list).number().space();
   visit_bits(self.itemsize(), [&]<typename T>() {
     each<3>(space, BernoulliOf<T>{happens, bits_of_one<T>(self.dtype())}, self.device());
   });
@@ -123,7 +123,7 @@ void native_dropout(const TensorBase& input, double p, std::optional<bool> train
   const bool drops = train.value_or(true) && p > 0;
   const Chance happens{drops ? next_call(nullptr, input.device()) : PhiloxCall()};
   if (input.numel() == 0) return;
-  const Strided space = ElementSpace(input.sizes()).tensor(out0).tensor(out1).tensor(input).number().space();
+  const IterationSpace space = ElementSpace(input.sizes()).tensor(out0).tensor(out1).tensor(input).number().space();
   visit_floating_and_complex(input.dtype(), "native_dropout", [&]<typename T>() {
     const auto scale = static_cast<Real<Opmath<T>>>(p < 1 && drops ? 1 / (1 - p) : 1);
     each<4>(space, Dropout<T>{happens, drops ? p : 0, {scale}}, input.device());

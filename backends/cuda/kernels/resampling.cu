@@ -99,7 +99,7 @@ void _gather_weighted(const TensorBase& self, const TensorBase& indices, const T
   if (out.numel() == 0) return;
   const TensorBase first = arranged(indices, {0, -1, 3, -1}), weight = arranged(weights, {0, -1, 3, -1});
   const TapIndices taps{indices.sizes()[2], indices.strides()[2], self.sizes()[2]};
-  const Strided space = ElementSpace(out.sizes()).tensor(out).line(self, 2).tensor(first).tensor(weight).space();
+  const IterationSpace space = ElementSpace(out.sizes()).tensor(out).line(self, 2).tensor(first).tensor(weight).space();
   visit_dtype<kFloats | DtypeSet{kInt}>(self.dtype(), "_gather_weighted", [&]<typename T>() {
     each<4>(space, GatherWeighted<T>{taps, self.strides()[2], weights.strides()[2]}, out.device());
   });
@@ -108,7 +108,7 @@ void _gather_weighted(const TensorBase& self, const TensorBase& indices, const T
 void _gather_products(const TensorBase& self, const TensorBase& other, const TensorBase& indices, TensorBase& out) {
   if (out.numel() == 0) return;
   const TensorBase row = arranged(self, {0, -1, -1, 2}), table = arranged(other, {0, -1, -1, -1});
-  const Strided space = ElementSpace(out.sizes()).tensor(out).tensor(indices).tensor(row).tensor(table).space();
+  const IterationSpace space = ElementSpace(out.sizes()).tensor(out).tensor(indices).tensor(row).tensor(table).space();
   visit_dtype<kFloats>(self.dtype(), "_gather_products", [&]<typename T>() {
     each<4>(space,
             GatherProducts<T>{other.sizes()[2],
@@ -133,11 +133,11 @@ void _scatter_weighted(const TensorBase& self, const TensorBase& indices, const 
     each<3>(ElementSpace(listed).tensor(offsets).tensor(arranged(indices, {0, 2, 3})).coordinate(0).space(),
             OffsetOfPlace{size, strides[0] * item, strides[2] * item}, out.device());
     const TensorBase rows = make_tensor(sizes, self.dtype(), out.device());
-    const Strided space = ElementSpace(sizes)
-                              .tensor(rows)
-                              .tensor(arranged(self, {0, -1, 2, 1, 3}))
-                              .tensor(arranged(weights, {0, 2, 3, -1, -1}))
-                              .space();
+    const IterationSpace space = ElementSpace(sizes)
+                                     .tensor(rows)
+                                     .tensor(arranged(self, {0, -1, 2, 1, 3}))
+                                     .tensor(arranged(weights, {0, 2, 3, -1, -1}))
+                                     .space();
     visit_dtype<kFloats>(self.dtype(), "_scatter_weighted",
                          [&]<typename T>() { each<3>(space, WeighRow<T>{}, out.device()); });
     IndexedRows(table.tensor(), {1, 3}, rows, {3, 4}).add(offsets, 1);

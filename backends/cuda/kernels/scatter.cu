@@ -62,7 +62,7 @@ void gather(const TensorBase& self, std::int64_t dim, const TensorBase& index, b
   if (index.numel() == 0) return;
   const TensorBase from = with_dim(self), places = with_dim(as_dtype(index, kLong)), to = with_dim(out);
   const auto d = static_cast<std::size_t>(wrap_dim(dim, from.dim()));
-  const Strided space =
+  const IterationSpace space =
       ElementSpace(to.sizes()).tensor(to).tensor(places).line(from, static_cast<std::int64_t>(d)).space();
   visit_bits(self.itemsize(), [&]<typename T>() {
     each<3>(space, Gather<T>{from.sizes()[d], from.strides()[d]}, out.device());
@@ -81,7 +81,7 @@ void scatter_value(const TensorBase& self, std::int64_t dim, const TensorBase& i
   begin_as(self, out);
   if (index.numel() == 0) return;
   const auto d = static_cast<std::size_t>(dim);
-  const Strided space = ElementSpace(places.sizes()).line(to, dim).tensor(places).space();
+  const IterationSpace space = ElementSpace(places.sizes()).line(to, dim).tensor(places).space();
   visit_bits(self.itemsize(), [&]<typename T>() {
     each<2>(space, ScatterValue<T>{to.sizes()[d], to.strides()[d], bits_of<T>(value, self.dtype())}, out.device());
   });

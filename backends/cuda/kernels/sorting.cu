@@ -73,12 +73,12 @@ void take_sorted(const TensorBase& self, std::int64_t dim, bool descending, cons
   const TensorBase from = with_dim(self), to = with_dim(values), positions = with_dim(indices);
   const auto d = static_cast<std::size_t>(wrap_dim(dim, from.dim()));
   const TensorBase order = order_of(from, d, descending, to.sizes()[d], to.sizes());
-  const Strided space = ElementSpace(to.sizes())
-                            .tensor(to)
-                            .tensor(positions)
-                            .tensor(order)
-                            .line(from, static_cast<std::int64_t>(d))
-                            .space();
+  const IterationSpace space = ElementSpace(to.sizes())
+                                   .tensor(to)
+                                   .tensor(positions)
+                                   .tensor(order)
+                                   .line(from, static_cast<std::int64_t>(d))
+                                   .space();
   visit_bits(self.itemsize(), [&]<typename T>() { each<4>(space, TakeInOrder<T>{from.strides()[d]}, self.device()); });
 }
 
@@ -92,7 +92,7 @@ void _order_statistic(const TensorBase& self, const TensorBase& ranks, std::int6
   const auto at = static_cast<std::size_t>(d);
   const std::int64_t n = from.sizes()[at];
   const TensorBase order = order_of(from, at, /*descending=*/false, n, from.sizes());
-  const Strided space = ElementSpace(to.sizes()).tensor(to).tensor(with_dim(ranks)).line(order, d).space();
+  const IterationSpace space = ElementSpace(to.sizes()).tensor(to).tensor(with_dim(ranks)).line(order, d).space();
   each<3>(space, FindPlace{n, order.strides()[at]}, self.device());
   gather(self, dim, indices, /*sparse_grad=*/false, values);
 }

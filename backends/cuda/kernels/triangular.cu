@@ -23,7 +23,7 @@ struct Keep {
 void keep(const TensorBase& self, std::int64_t low, std::int64_t high, const TensorBase& out) {
   if (self.numel() == 0) return;
   const std::int64_t rank = self.dim();
-  const Strided space =
+  const IterationSpace space =
       ElementSpace(out.sizes()).tensor(out).tensor(self).coordinate(rank - 2).coordinate(rank - 1).space();
   visit_bits(self.itemsize(), [&]<typename T>() { each<4>(space, Keep<T>{low, high}, out.device()); });
 }

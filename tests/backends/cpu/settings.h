@@ -19,27 +19,27 @@ class WithThreads {
 
 class WithLevel {
  public:
-  explicit WithLevel(Level level) : before_(current_level()) { set_level(level); }
+  explicit WithLevel(SimdLevel level) : before_(current_level()) { set_level(level); }
   ~WithLevel() { set_level(before_); }
   WithLevel(const WithLevel&) = delete;
   WithLevel& operator=(const WithLevel&) = delete;
 
  private:
-  Level before_;
+  SimdLevel before_;
 };
 
 // Calls f once at each level this machine has.
 template <typename F>
-void at_each_level(F f, Level last = best_level()) {
+void at_each_level(F f, SimdLevel last = best_level()) {
   for (int level = 0; level <= static_cast<int>(last); ++level) {
-    const WithLevel with(static_cast<Level>(level));
+    const WithLevel with(static_cast<SimdLevel>(level));
     f();
   }
 }
 // The same for loops that at_levels made.
 template <typename F>
 void at_each_loop_level(F f) {
-  at_each_level(f, KEYWAY_LOOPS_HAVE_LEVELS ? best_level() : Level::Baseline);
+  at_each_level(f, KEYWAY_LOOPS_HAVE_LEVELS ? best_level() : SimdLevel::Baseline);
 }
 
 }  // namespace keyway::inline v1::testing

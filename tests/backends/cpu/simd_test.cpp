@@ -191,7 +191,7 @@ TEST_CASE("powers and angles of pairs are rounded once, with C's special cases")
 }
 
 TEST_CASE("AVX2 and AVX-512 give the same bits, wherever an element lies") {
-  if (!KEYWAY_LOOPS_HAVE_LEVELS || best_level() != Level::Avx512) return;
+  if (!KEYWAY_LOOPS_HAVE_LEVELS || best_level() != SimdLevel::Avx512) return;
   Rng rng(53);
   const auto check = [&](const auto& functor) {
     const std::int64_t n = 5003;
@@ -200,11 +200,11 @@ TEST_CASE("AVX2 and AVX-512 give the same bits, wherever an element lies") {
     std::vector<float> whole(static_cast<std::size_t>(n)), one(static_cast<std::size_t>(n));
     const TensorBase out = make_tensor(Sizes{n}, kFloat, DeviceType::CPU);
     {
-      const WithLevel with(Level::Avx512);
+      const WithLevel with(SimdLevel::Avx512);
       pointwise(functor, out, in);
       std::copy_n(out.data_ptr<float>(), n, whole.begin());
     }
-    const WithLevel with(Level::Avx2);
+    const WithLevel with(SimdLevel::Avx2);
     for (std::int64_t i = 0; i < n; ++i) {
       const TensorBase from = make_view(in, Sizes{}, Sizes{}, i), to = make_view(out, Sizes{}, Sizes{}, i);
       pointwise(functor, to, from);

@@ -67,8 +67,8 @@ TEST_CASE("a place has the element, the line that it looks something up in, and 
       const std::int64_t along = std::exchange(index[static_cast<std::size_t>(dim)], 0);
       expected[at] = {address(table, index), along, number};
     });
-    const Strided space = ElementSpace(sizes).tensor(out).line(table, dim).coordinate(dim).number().space();
-    for_each_part(space, [&](const Strided& part) {
+    const IterationSpace space = ElementSpace(sizes).tensor(out).line(table, dim).coordinate(dim).number().space();
+    for_each_part(space, [&](const IterationSpace& part) {
       const LaunchSpace launch = launch_space(part);
       for (std::uint32_t i = 0; i < launch.numel; ++i) {
         const Element<4> element(launch, space.data[0], i);

@@ -61,18 +61,18 @@ Meetings<N> expected(const std::array<TensorBase, N>& operands) {
 }
 
 template <std::size_t N>
-Strided space_of(const std::array<TensorBase, N>& operands) {
+IterationSpace space_of(const std::array<TensorBase, N>& operands) {
   std::array<const TensorBase*, N> pointers;
   for (std::size_t k = 0; k < N; ++k) pointers[k] = &operands[k];
-  Strided space;
-  make_strided(space, operands[0].sizes(), pointers.data(), static_cast<int>(N));
+  IterationSpace space;
+  make_iteration_space(space, operands[0].sizes(), pointers.data(), static_cast<int>(N));
   return space;
 }
 
 template <std::size_t N>
-Meetings<N> by_elements(const Strided& space) {
+Meetings<N> by_elements(const IterationSpace& space) {
   Meetings<N> all;
-  for_each_part(space, [&](const Strided& part) {
+  for_each_part(space, [&](const IterationSpace& part) {
     const LaunchSpace launch = launch_space(part);
     for (std::uint32_t i = 0; i < launch.numel; ++i) {
       char* found[N];
@@ -139,7 +139,7 @@ TEST_CASE("each element is found once, with those at the same place in the other
                                              random_view(random, sizes, kFloat, true),
                                              random_view(random, sizes, kBool, true)};
     const Meetings<3> oracle = expected(operands);
-    const Strided space = space_of(operands);
+    const IterationSpace space = space_of(operands);
     REQUIRE(by_elements<3>(space) == oracle);
     const std::int16_t itemsize[] = {4, 4, 1};
     if (!is_part(space)) continue;
@@ -177,7 +177,7 @@ TEST_CASE("vectors serve what lies in rows that begin at multiples of their size
 TEST_CASE("a space that is too large for a kernel is cut into parts that are not") {
   std::int64_t elements = 0;
   char memory;
-  Strided space;
+  IterationSpace space;
   space.rank = 3;
   space.operands = 1;
   space.data[0] = &memory;
@@ -185,7 +185,7 @@ TEST_CASE("a space that is too large for a kernel is cut into parts that are not
   space.sizes[1] = 70001;
   space.sizes[2] = 70003;
   for (int d = 0; d < 3; ++d) space.strides[0][d] = 0;
-  for_each_part(space, [&](const Strided& part) {
+  for_each_part(space, [&](const IterationSpace& part) {
     std::int64_t n = 1;
     for (int d = 0; d < part.rank; ++d) n *= part.sizes[d];
     CHECK(n <= kMax);
@@ -196,7 +196,7 @@ TEST_CASE("a space that is too large for a kernel is cut into parts that are not
 }
 
 TEST_CASE("a space of too many dimensions is cut into few parts, whatever the size of the outermost") {
-  Strided space;
+  IterationSpace space;
   space.rank = 8;
   space.operands = 1;
   std::int64_t numel = 1;
@@ -208,7 +208,7 @@ TEST_CASE("a space of too many dimensions is cut into few parts, whatever the si
   std::vector<char> visits(static_cast<std::size_t>(numel), 0);
   space.data[0] = visits.data();
   int parts = 0;
-  for_each_part(space, [&](const Strided& part) {
+  for_each_part(space, [&](const IterationSpace& part) {
     ++parts;
     const LaunchSpace launch = launch_space(part);
     for (std::uint32_t i = 0; i < launch.numel; ++i) {

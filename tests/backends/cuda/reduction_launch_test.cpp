@@ -55,10 +55,10 @@ void take_item(const ReductionLaunch& launch, std::uint32_t item, const char* fi
 // What the threads of the launches read. Every one of them is asked.
 Elements shared_out(const TensorBase& out, const TensorBase& self, IntArrayRef dims) {
   Elements all;
-  Strided space, all_kept, reduced;
+  IterationSpace space, all_kept, reduced;
   detail::make_reduction_space(space, out, nullptr, self, dims, true);
   split_space(space, all_kept, reduced);
-  for_each_part(all_kept, [&](const Strided& kept) {
+  for_each_part(all_kept, [&](const IterationSpace& kept) {
     const std::vector<ReductionLaunch> launches = reduction_launches(kept, reduced, kItem);
     std::uint32_t unit_number = 0;
     for (const ReductionLaunch& launch : launches) {
@@ -134,7 +134,7 @@ TEST_CASE("long reductions are shared by many blocks, and short ones by few thre
   check(random, {5'000, 33}, {true, false});
   check(random, {40'000, 3}, {false, true});
   const auto launch_of = [](IntArrayRef sizes, IntArrayRef out_sizes, std::int64_t dim) {
-    Strided space, kept, reduced;
+    IterationSpace space, kept, reduced;
     const TensorBase out = make_tensor(out_sizes, kFloat, kCPU), self = make_tensor(sizes, kFloat, kCPU);
     detail::make_reduction_space(space, out, nullptr, self, {dim}, false);
     split_space(space, kept, reduced);
@@ -158,7 +158,7 @@ TEST_CASE("long reductions are shared by many blocks, and short ones by few thre
 TEST_CASE("which elements are a piece does not depend on where memory begins") {
   const TensorBase memory = make_tensor({3 * 41 + 1}, kFloat, kCPU), out = make_tensor({3, 1}, kFloat, kCPU);
   const auto launch_of = [&](std::int64_t row, std::int64_t offset) {
-    Strided space, kept, reduced;
+    IterationSpace space, kept, reduced;
     const TensorBase self = make_view(memory, {3, 40}, {row, 1}, offset);
     detail::make_reduction_space(space, out, nullptr, self, {1}, false);
     split_space(space, kept, reduced);

@@ -26,7 +26,7 @@ class Tensor : public TensorBase {
 
   // What backward() has accumulated; undefined if there is nothing yet.
   Tensor grad() const {
-    const AutogradMeta* meta = defined() ? impl_->autograd_meta() : nullptr;
+    const AutogradMetaInterface* meta = defined() ? impl_->autograd_meta() : nullptr;
     return meta == nullptr ? Tensor() : Tensor(meta->grad());
   }
 

@@ -16,8 +16,8 @@ namespace {
 
 int numbers[64];
 
-int* set_by(LoadChanges& changes, Setting<int*>& setting, int number) {
-  const LoadChanges::Scope noting(changes);
+int* set_by(LibraryUndoLog& changes, Setting<int*>& setting, int number) {
+  const LibraryUndoLog::Scope noting(changes);
   return setting.set(&numbers[number]);
 }
 
@@ -29,7 +29,7 @@ TEST_CASE("a setting is what was set last by who is still there") {
   CHECK(setting.entry() == nullptr);
   CHECK(setting.set(&numbers[0]) == nullptr);
   CHECK(setting.entry()->library == nullptr);
-  LoadChanges p, q;
+  LibraryUndoLog p, q;
   CHECK(set_by(p, setting, 1) == &numbers[0]);
   CHECK(setting.entry()->library == &p.library());
   CHECK(set_by(q, setting, 2) == &numbers[1]);
@@ -47,7 +47,7 @@ TEST_CASE("a setting is what was set last by who is still there") {
 
 TEST_CASE("what the program sets it can take back, and what a library has set is in force again") {
   static constinit Setting<int*> setting;
-  LoadChanges p;
+  LibraryUndoLog p;
   set_by(p, setting, 1);
   CHECK(setting.set(&numbers[2]) == &numbers[1]);
   CHECK(setting.set(nullptr) == &numbers[2]);
@@ -66,7 +66,7 @@ TEST_CASE("whatever the order in which libraries set and go, a setting has no va
   constexpr int kLibraries = 5;
   for (int program = 0; program < 200; ++program) {
     setting.set(&numbers[0]);
-    std::vector<LoadChanges> libraries(kLibraries);
+    std::vector<LibraryUndoLog> libraries(kLibraries);
     std::vector<std::pair<int, int>> calls{{-1, 0}};  // who set what; -1: the program
     for (int step = 1; step < 40; ++step) {
       const int who = static_cast<int>(random() % (kLibraries + 1)) - 1;
@@ -83,16 +83,16 @@ TEST_CASE("whatever the order in which libraries set and go, a setting has no va
       }
       REQUIRE(setting.get() == &numbers[calls.back().second]);
     }
-    for (LoadChanges& library : libraries) library.undo();
+    for (LibraryUndoLog& library : libraries) library.undo();
   }
 }
 
 TEST_CASE("warnings are heard by the handler that was set last by who is still there") {
   std::string heard;
   const WarningHandler before = set_warning_handler([&](std::string_view) { heard += 'a'; });
-  LoadChanges p, q;
+  LibraryUndoLog p, q;
   for (auto [changes, letter] : {std::pair(&p, 'p'), std::pair(&q, 'q')}) {
-    const LoadChanges::Scope noting(*changes);
+    const LibraryUndoLog::Scope noting(*changes);
     set_warning_handler([&heard, letter = letter](std::string_view) { heard += letter; });
   }
   warn("heard by q");
@@ -110,9 +110,9 @@ TEST_CASE("a handler that goes with its library may warn as it goes") {
   struct Warns {
     ~Warns() { try_warn("goes"); }
   };
-  LoadChanges p;
+  LibraryUndoLog p;
   {
-    const LoadChanges::Scope noting(p);
+    const LibraryUndoLog::Scope noting(p);
     set_warning_handler([kept = std::make_shared<Warns>()](std::string_view) {});
   }
   p.undo();
@@ -123,41 +123,41 @@ TEST_CASE("a handler that goes with its library may warn as it goes") {
 }
 
 TEST_CASE("things are held of a library until they are let go") {
-  LoadChanges changes;
-  LibraryUse& use = changes.library();
+  LibraryUndoLog changes;
+  LibraryResources& use = changes.library();
   CHECK(use.held().empty());
-  REQUIRE(use.take(Held::Memory, 24));
-  REQUIRE(use.take(Held::Memory, 80));
-  REQUIRE(use.take(Held::Event, 0));
-  LibraryHold first(use, Held::Memory, 24), second(use, Held::Memory, 80);
-  LibraryHold event(use, Held::Event, 0);
+  REQUIRE(use.acquire(ResourceKind::Memory, 24));
+  REQUIRE(use.acquire(ResourceKind::Memory, 80));
+  REQUIRE(use.acquire(ResourceKind::Event, 0));
+  LibraryResource first(use, ResourceKind::Memory, 24), second(use, ResourceKind::Memory, 80);
+  LibraryResource event(use, ResourceKind::Event, 0);
   CHECK(use.held() == "2 tensors of 104 bytes, 1 event");
-  LibraryHold moved = std::move(first);
+  LibraryResource moved = std::move(first);
   CHECK_FALSE(first);
   second = {};
   event = {};
   CHECK(use.held() == "1 tensor of 24 bytes");
   use.close();
-  CHECK_FALSE(use.take(Held::Graph, 0));
+  CHECK_FALSE(use.acquire(ResourceKind::Graph, 0));
   CHECK(use.held() == "1 tensor of 24 bytes");
   use.reopen();
-  CHECK(use.take(Held::Graph, 0));
-  use.let_go(Held::Graph, 0);
+  CHECK(use.acquire(ResourceKind::Graph, 0));
+  use.release(ResourceKind::Graph, 0);
   moved = {};
   CHECK(use.held().empty());
 }
 
 TEST_CASE("a library goes or a thing is held of it, not both") {
   for (int i = 0; i < 500; ++i) {
-    LoadChanges changes;
-    LibraryUse& use = changes.library();
+    LibraryUndoLog changes;
+    LibraryResources& use = changes.library();
     std::atomic<bool> taken{false};
-    std::thread taker([&] { taken = use.take(Held::Memory, 1); });
+    std::thread taker([&] { taken = use.acquire(ResourceKind::Memory, 1); });
     use.close();
     const bool empty = use.held().empty();
     taker.join();
     if (empty && taken) FAIL("a thing is held of a library that goes");
-    if (taken) use.let_go(Held::Memory, 1);
+    if (taken) use.release(ResourceKind::Memory, 1);
     CHECK(use.held().empty());
   }
 }

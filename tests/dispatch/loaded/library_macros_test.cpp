@@ -54,7 +54,7 @@ TEST_CASE("a macro's definitions and kernels are known by file and line") {
   CHECK(numel.entry().info().line == kFirstLine);
   const SlotContent slot = explain_slot(numel, DispatchKey::CPU);
   REQUIRE(slot.kernel);
-  CHECK(slot.rule == Rule::Direct);
+  CHECK(slot.rule == ResolutionRule::Direct);
   CHECK(slot.kernel->site.file.ends_with("library_macros_test.cpp"));
   CHECK(slot.kernel->site.line == kFirstLine + 5);
 }

@@ -23,7 +23,7 @@ constexpr OpInfo info(std::string_view name, std::string_view schema, int line) 
           .file = "my_ops.json",
           .line = line,
           .signature = signature_hash<Sig>,
-          .boxed = kBoxedShape<Sig>,
+          .boxed = kBoxedCallInfo<Sig>,
           .doc = "A doc."};
 }
 constexpr OpInfo kOne = info("loaded::one", "loaded::one(Tensor self) -> int", 3);
@@ -72,7 +72,7 @@ TEST_CASE("kernels and fallbacks that came before an operator are in its table")
   CHECK(typed.call(tensor()) == 2);
   CHECK(typed.call(tensor(DeviceType::Meta)) == 20);
   // The fallback of library_macros_test.cpp.
-  CHECK(explain_slot(OperatorHandle(two), DispatchKey::Functionalize).rule == Rule::Fallback);
+  CHECK(explain_slot(OperatorHandle(two), DispatchKey::Functionalize).rule == ResolutionRule::Fallback);
 }
 
 TEST_CASE("a library of operators with an error makes none of them known") {

@@ -439,7 +439,7 @@ FUNCTIONS_IN_PYTHON_ALONE = {
     "conv_tbc": "a convolution of a permuted input",
     "multi_head_attention_forward": "MultiheadAttention::forward",
 }
-FUNCTIONS_IN_CPP_ALONE = {"lp_pool", "max_unpool", "fractional_max_pool_with_indices", "shorten_rows_"}
+FUNCTIONS_IN_CPP_ALONE = {"lp_pool", "max_unpool", "fractional_max_pool_with_indices", "embedding_renorm_"}
 # Helpers: functions of nn.utils, nn.utils.rnn and optim.swa_utils, and the classes of the last two.
 _HOOKS = "computes a weight anew before each call, and modules in C++ have no hooks"
 _COPIES = "copies a module, which C++ cannot"

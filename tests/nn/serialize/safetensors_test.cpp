@@ -81,14 +81,14 @@ TEST_CASE("a file in memory is the file on disk, and is refused where that is") 
   state.insert("w", some_tensor({4, 6}).transpose(0, 1));
   state.insert("empty", keyway::empty({2, 0}));
   nn::save_safetensors(state, folder.file(), {{"key", "value"}});
-  const std::string bytes = nn::print_safetensors(state, {{"key", "value"}});
+  const std::string bytes = nn::serialize_safetensors(state, {{"key", "value"}});
   CHECK(bytes == read_bytes(folder.file()));
-  const nn::SafetensorsFile parsed = nn::parse_safetensors(bytes);
+  const nn::SafetensorsFile parsed = nn::deserialize_safetensors(bytes);
   CHECK(parsed.metadata == nn::Metadata{{"key", "value"}});
   REQUIRE(parsed.tensors.keys() == state.keys());
   CHECK(values_of(parsed.tensors["w"]) == values_of(state["w"]));
   for (std::size_t size = 0; size < bytes.size(); ++size)
-    CHECK_THROWS_AS(nn::parse_safetensors(std::string_view(bytes).substr(0, size)), Error);
+    CHECK_THROWS_AS(nn::deserialize_safetensors(std::string_view(bytes).substr(0, size)), Error);
 }
 
 TEST_CASE("views are saved as their elements, and parameters without their history") {

@@ -3,7 +3,7 @@
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/device/host_allocator.h>
 #include <keyway/core/random/generator.h>
-#include <keyway/core/tensor/memory_cache.h>
+#include <keyway/core/tensor/device_allocator.h>
 #include <keyway/tools/keyway/fuzz/batch.h>
 
 #include <algorithm>
@@ -110,7 +110,7 @@ void watch(double seconds) {
   setitimer(ITIMER_REAL, &clock, nullptr);
 }
 
-bool keeps_memory(DeviceType type) { return dynamic_cast<MemoryCache*>(find_allocator(type)) != nullptr; }
+bool keeps_memory(DeviceType type) { return dynamic_cast<DeviceAllocator*>(find_allocator(type)) != nullptr; }
 
 // Requires: the device is started.
 void limit_child(const BatchLimits& limits, [[maybe_unused]] DeviceType device) {

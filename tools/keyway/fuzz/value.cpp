@@ -25,8 +25,8 @@ T element_of(const Scalar& number) {
 void fill(const TensorBase& storage, const std::vector<Scalar>& elements) {
   if (storage.nbytes() == 0) return;
   std::memset(storage.data_ptr(), 0, storage.nbytes());
-  if (elements.empty() || !kAllTypes.contains(storage.dtype())) return;
-  visit_dtype<kAllTypes>(storage.dtype(), "fill", [&]<typename T>() {
+  if (elements.empty() || !kCppTypes.contains(storage.dtype())) return;
+  visit_dtype<kCppTypes>(storage.dtype(), "fill", [&]<typename T>() {
     if constexpr (kCastTypes.contains(cpp_type_to_scalar_type<T>)) {
       auto* to = static_cast<T*>(storage.data_ptr());
       for (std::int64_t i = 0; i < storage.numel(); ++i) {
@@ -125,7 +125,7 @@ TensorRecipe recipe_of(const TensorBase& tensor) {
   if (!recipe.defined) return recipe;
   recipe.sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
   recipe.dtype = tensor.dtype();
-  visit_dtype<kAllTypes>(tensor.dtype(), "recipe", [&]<typename T>() {
+  visit_dtype<kCppTypes>(tensor.dtype(), "recipe", [&]<typename T>() {
     if constexpr (NumberElement<T>) {
       const auto* from = static_cast<const T*>(tensor.data_ptr());
       for (std::int64_t i = 0; i < tensor.numel(); ++i) recipe.elements.emplace_back(from[i]);

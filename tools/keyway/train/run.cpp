@@ -87,7 +87,7 @@ Outcome train(Transformer& model, const Corpus& corpus, const TrainerOptions& op
   const std::int64_t pause = std::max<std::int64_t>(options.steps / kEvaluations, 1);
   double smooth = 0, held_out = std::nan("");
   for (std::int64_t step = 1; step <= options.steps; ++step) {
-    std::optional<ThreadListening> recording;
+    std::optional<ThreadListenerGuard> recording;
     if (is_profiled(step, options.steps)) recording.emplace(profile), ++outcome.profiled_steps;
     const auto begin = Clock::now();
     const double loss = trainer.step();

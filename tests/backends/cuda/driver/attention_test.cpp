@@ -1,7 +1,7 @@
 // Attention and its gradients on CUDA, of each dtype, with masks, shared heads, and operands in any layout. Once more
 // with KEYWAY_CUDA_ATTENTION_BYTES=3000, so that scores are in memory in blocks
 // (emulated_cuda/with_attention_in_blocks).
-#include <keyway/core/tensor/memory_cache.h>
+#include <keyway/core/tensor/device_allocator.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/backends/cuda/driver/emulated_calls.h>
 #include <keyway/tests/catch.h>

@@ -3,7 +3,7 @@
 #include <keyway/core/device/cuda_graph.h>
 #include <keyway/core/device/event.h>
 #include <keyway/core/device/stream_guard.h>
-#include <keyway/core/tensor/memory_cache.h>
+#include <keyway/core/tensor/device_allocator.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 

@@ -285,7 +285,7 @@ TEST_CASE("a profile has the times of devices, and leaves a capture alone") {
   CUDAGraph graph;
   const auto profile = std::make_shared<Profile>(Profile::Options{.device_times = true});
   {
-    const ThreadListening listening(profile), ranges(std::make_shared<DeviceRanges>(kCUDA));
+    const ThreadListenerGuard listening(profile), ranges(std::make_shared<DeviceRanges>(kCUDA));
     x.mul_(2);
     capture(graph, [&] { x.add_(1); });
   }

@@ -2,7 +2,7 @@
 // memory to be kept where sanitized builds do without.
 #include <keyway/core/device/cuda_graph.h>
 #include <keyway/core/device/stream_guard.h>
-#include <keyway/core/tensor/memory_cache.h>
+#include <keyway/core/tensor/device_allocator.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 

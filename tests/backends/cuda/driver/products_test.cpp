@@ -2,7 +2,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/device/stream_guard.h>
-#include <keyway/core/tensor/memory_cache.h>
+#include <keyway/core/tensor/device_allocator.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/backends/cuda/driver/emulated_calls.h>

@@ -34,9 +34,9 @@ std::vector<Filler> fillers() {
       {"bernoulli_.float", kAnyTypes, [](Tensor& x, const Generator& g) { x.bernoulli_(0.3, g); }},
       {"random_", kWholes, [](Tensor& x, const Generator& g) { x.random_(g); }},
       {"random_.to", kWholes, [](Tensor& x, const Generator& g) { x.random_(x.dtype() == kBool ? 2 : 100, g); }},
-      {"random_.from", kSignedTypes | kFloatingTypes,
+      {"random_.from", kSignedIntegralTypes | kFloatingTypes,
        [](Tensor& x, const Generator& g) { x.random_(-100, x.dtype() == kLong ? INT64_MAX : 27, g); }},
-      {"random_.from, without an end", kSignedTypes,
+      {"random_.from, without an end", kSignedIntegralTypes,
        [](Tensor& x, const Generator& g) { x.random_(x.dtype() == kLong ? INT64_MIN : -128, std::nullopt, g); }},
   };
 }

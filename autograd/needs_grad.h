@@ -1,4 +1,5 @@
-// What generated Autograd kernels are made of.
+// Whether a call must be recorded, and the edges of its node: for kernels at Autograd that are generated, and for
+// Function.
 #pragma once
 
 #include <keyway/autograd/saved_variable.h>

@@ -1,13 +1,13 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/device/allocator.h>
 #include <keyway/core/device/device_guard.h>
-#include <keyway/core/tensor/memory_cache.h>
+#include <keyway/core/tensor/device_allocator.h>
 
 namespace keyway::inline v1 {
 
-MemoryCache::~MemoryCache() = default;
+DeviceAllocator::~DeviceAllocator() = default;
 
-MemoryInfo MemoryCache::info(Device device) {
+MemoryInfo DeviceAllocator::info(Device device) {
   KEYWAY_FAIL(NotImplemented, "get_memory_info: the backend of {} does not say how much memory it has", device);
 }
 
@@ -15,38 +15,38 @@ namespace {
 
 Device checked(Device device) { return detail::checked_device(device_guard_impl(device.type()), device); }
 
-MemoryCache& cache_of(DeviceType type) {
-  auto* const cache = dynamic_cast<MemoryCache*>(&get_allocator(type));
-  KEYWAY_CHECK_AS(NotImplemented, cache != nullptr, "the allocator of device type {} keeps no memory for reuse{}", type,
-                  type == DeviceType::CPU ? " in streams: ask host_memory_stats() and empty_host_cache()" : "");
-  return *cache;
+DeviceAllocator& device_allocator_of(DeviceType type) {
+  auto* const allocator = dynamic_cast<DeviceAllocator*>(&get_allocator(type));
+  KEYWAY_CHECK_AS(NotImplemented, allocator != nullptr, "the allocator of device type {} keeps no memory for reuse{}",
+                  type, type == DeviceType::CPU ? " in streams: ask host_memory_stats() and empty_host_cache()" : "");
+  return *allocator;
 }
 
 }  // namespace
 
 MemoryStats memory_stats(Device device) {
   const Device which = checked(device);
-  return cache_of(which.type()).stats(which);
+  return device_allocator_of(which.type()).stats(which);
 }
 
 void reset_peak_memory_stats(Device device) {
   const Device which = checked(device);
-  cache_of(which.type()).reset_peaks(which);
+  device_allocator_of(which.type()).reset_peaks(which);
 }
 
 void empty_cache(DeviceType type) {
   (void)checked(type);
-  cache_of(type).empty();
+  device_allocator_of(type).empty_cache();
 }
 
 void set_per_process_memory_fraction(double fraction, Device device) {
   const Device which = checked(device);
-  cache_of(which.type()).set_fraction(fraction, which);
+  device_allocator_of(which.type()).set_fraction(fraction, which);
 }
 
 MemoryInfo get_memory_info(Device device) {
   const Device which = checked(device);
-  return cache_of(which.type()).info(which);
+  return device_allocator_of(which.type()).info(which);
 }
 
 void record_stream(const TensorBase& tensor, const Stream& stream) {
@@ -55,8 +55,8 @@ void record_stream(const TensorBase& tensor, const Stream& stream) {
   KEYWAY_CHECK(stream.device_type() == device.type(), "record_stream: the {} does not use memory of {}", stream,
                device);
   (void)checked(stream.device());
-  MemoryCache& cache = cache_of(device.type());
-  if (const void* const data = tensor.storage().data()) cache.record_stream(data, device, stream);
+  DeviceAllocator& allocator = device_allocator_of(device.type());
+  if (const void* const data = tensor.storage().data()) allocator.record_stream(data, device, stream);
 }
 
 }  // namespace keyway::inline v1

@@ -1,5 +1,5 @@
-// MemoryCache: what an allocator of devices is, besides an Allocator, that keeps freed memory for reuse; and what its
-// users ask it. The CPU's has functions of its own (host_allocator.h).
+// DeviceAllocator: an allocator of devices that keeps freed memory for reuse, and what its users ask of it. The CPU's
+// has functions of its own (host_allocator.h).
 #pragma once
 
 #include <keyway/core/device/memory_stats.h>
@@ -10,22 +10,22 @@ namespace keyway::inline v1 {
 
 // Found behind the Allocator of a device type, by dynamic_cast. Thread-safe. Callers have checked that devices are of
 // this type and that there are such.
-class KEYWAY_API MemoryCache {
+class KEYWAY_API DeviceAllocator {
  public:
   virtual MemoryStats stats(Device device) = 0;
   virtual void reset_peaks(Device device) = 0;
   // Gives back what nobody uses, on all devices.
-  virtual void empty() = 0;
+  virtual void empty_cache() = 0;
   // At most this part of a device's memory, in (0, 1].
   virtual void set_fraction(double fraction, Device device) = 0;
   // Memory of `device` at `data` is used by work of `stream`, which may be one of another device. Memory that is not
-  // the cache's is ignored.
+  // the allocator's is ignored.
   virtual void record_stream(const void* data, Device device, Stream stream) = 0;
   // How much memory the device has. Throws keyway::Error(NotImplemented) where the backend does not say.
   virtual MemoryInfo info(Device device);
 
  protected:
-  virtual ~MemoryCache();
+  virtual ~DeviceAllocator();
 };
 
 // These take the current device where `device` has no index. They throw keyway::Error as DeviceGuard does, and

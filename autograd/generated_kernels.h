@@ -1,8 +1,8 @@
-// What generated kernels and nodes are made of, beside record.h: calls below a kernel, saved lists, gradients by
+// What generated kernels and nodes are made of, beside needs_grad.h: calls below a kernel, saved lists, gradients by
 // number.
 #pragma once
 
-#include <keyway/autograd/record.h>
+#include <keyway/autograd/needs_grad.h>
 #include <keyway/dispatch/call/call.h>
 
 #include <array>
@@ -39,13 +39,13 @@ inline void bump_version(ArrayRef<TensorBase> tensors) {
 }
 
 // How a view that is made now came to be; `recorded`, if calls are recorded.
-inline Creation view_creation(Creation recorded = Creation::Default) {
-  if (InferenceMode::is_enabled()) return Creation::Inference;
-  return grad_enabled() ? recorded : Creation::NoGrad;
+inline CreationMeta view_creation(CreationMeta recorded = CreationMeta::Default) {
+  if (InferenceMode::is_enabled()) return CreationMeta::Inference;
+  return grad_enabled() ? recorded : CreationMeta::NoGrad;
 }
 // One of several views that one call made.
 inline void as_views(const TensorBase& base, const TensorBase& view) {
-  as_view(base, view, view_creation(Creation::MultiOutput));
+  as_view(base, view, view_creation(CreationMeta::MultiOutput));
 }
 inline void as_views(const TensorBase& base, ArrayRef<TensorBase> views) {
   for (const TensorBase& view : views) as_views(base, view);

@@ -2,7 +2,7 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
-#include <keyway/dispatch/inspect/contract_check.h>
+#include <keyway/dispatch/inspect/schema_check.h>
 
 #include <algorithm>
 #include <string>
@@ -163,10 +163,11 @@ class Check {
   }
 
   // What is written with other operators may give an argument back as it is, as dropout does where nothing is trained.
-  // Within vmap it runs at Batched, with dual tensors at Forward.
+  // Within vmap it runs at Batched, with dual tensors at ForwardAD.
   bool is_composite() const {
     const DispatchKey key = call_.kernel.key;
-    return key == DispatchKey::CompositeImplicitAutograd || key == DispatchKey::Batched || key == DispatchKey::Forward;
+    return key == DispatchKey::CompositeImplicitAutograd || key == DispatchKey::Batched ||
+           key == DispatchKey::ForwardAD;
   }
 
   // Whether an argument of a set has the memory of `tensor` too, so that a result of that set may have it.
@@ -194,7 +195,7 @@ class Check {
   std::vector<RememberedArgument> arguments_;
 };
 
-class ContractChecker : public CallObserver {
+class SchemaChecker : public CallObserver {
  public:
   void call(const ObservedCall& call) override {
     const Check check(call);
@@ -205,6 +206,6 @@ class ContractChecker : public CallObserver {
 
 }  // namespace
 
-std::shared_ptr<CallObserver> contract_checker() { return std::make_shared<ContractChecker>(); }
+std::shared_ptr<CallObserver> schema_checker() { return std::make_shared<SchemaChecker>(); }
 
 }  // namespace keyway::inline v1

@@ -1,5 +1,5 @@
 #include <keyway/core/device/device_guard.h>
-#include <keyway/core/tensor/memory_cache.h>
+#include <keyway/core/tensor/device_allocator.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
 
@@ -11,7 +11,7 @@ using keyway::testing::FakeDevices;
 namespace {
 
 // An allocator that remembers what its cache is asked, as text.
-class FakeCache final : public Allocator, public MemoryCache {
+class FakeCache final : public Allocator, public DeviceAllocator {
  public:
   explicit FakeCache(const FakeDevices& devices) : memory_(devices) {}
   DataPtr allocate(std::size_t bytes) override { return memory_.allocate(bytes); }
@@ -21,7 +21,7 @@ class FakeCache final : public Allocator, public MemoryCache {
     return {};
   }
   void reset_peaks(Device device) override { asked = "reset_peaks of " + to_string(device); }
-  void empty() override { asked = "empty"; }
+  void empty_cache() override { asked = "empty"; }
   void set_fraction(double, Device device) override { asked = "set_fraction of " + to_string(device); }
   MemoryInfo info(Device device) override {
     asked = "info of " + to_string(device);

@@ -6,19 +6,19 @@
 
 namespace keyway::inline v1::composite {
 
-inline ScalarType wide_dtype(ScalarType dtype) {
+inline ScalarType opmath_dtype(ScalarType dtype) {
   if (dtype == kHalf || dtype == kBFloat16) return kFloat;
   return dtype == ScalarType::ComplexHalf ? ScalarType::ComplexFloat : dtype;
 }
 
-inline Tensor widened(const Tensor& x) {
-  const ScalarType dtype = wide_dtype(x.dtype());
+inline Tensor to_opmath(const Tensor& x) {
+  const ScalarType dtype = opmath_dtype(x.dtype());
   return dtype == x.dtype() ? x : x.to(dtype);
 }
 
-// What came of widened elements of `dtype`.
+// What was computed from to_opmath() of a tensor of `dtype`, in that dtype.
 inline Tensor narrowed(const Tensor& result, ScalarType dtype) {
-  return wide_dtype(dtype) == dtype ? result : result.to(dtype);
+  return opmath_dtype(dtype) == dtype ? result : result.to(dtype);
 }
 
 }  // namespace keyway::inline v1::composite

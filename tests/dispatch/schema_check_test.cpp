@@ -1,5 +1,5 @@
 // Kernels that break their schemas' contracts are caught, each with its rule; those that keep them are not.
-#include <keyway/dispatch/inspect/contract_check.h>
+#include <keyway/dispatch/inspect/schema_check.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 
@@ -25,7 +25,7 @@ template <typename F>
 std::string checked(const std::string& schema, F kernel, Stack stack) {
   const RegistrationHandle handle =
       Block().def("kept::op" + schema).impl("kept::op", DispatchKey::CPU, kernel, 9).commit();
-  const ObserverHandle checks = observe_calls(contract_checker());
+  const ObserverHandle checks = observe_calls(schema_checker());
   try {
     op("kept::op").call_boxed(stack);
   } catch (const Error& error) {

@@ -1,4 +1,4 @@
-#include <keyway/autograd/recording.h>
+#include <keyway/autograd/generated_kernels.h>
 #include <keyway/core/dtype/dtype_set.h>
 #include <keyway/ops/all.h>
 
@@ -57,7 +57,7 @@ bool needs_any_input_grad(const Node& node, std::size_t first, std::size_t count
 }
 
 Tensor defined_or_zeros(const Node& node, const variable_list& grads, std::size_t i) {
-  const OutputInfo* info = node.output_info(i);
+  const InputMetadata* info = node.input_metadata(i);
   if (grads[i].defined() || info == nullptr) return grads[i];
   return keyway::zeros(info->sizes, TensorOptions().dtype(info->dtype).device(info->device));
 }

@@ -1,4 +1,4 @@
-// LibraryUse: what the process holds of a library that can be unloaded, and must give back through its code.
+// LibraryResources: what the process holds of a library that can be unloaded, and must give back through its code.
 #pragma once
 
 #include <keyway/core/base/macros.h>
@@ -12,14 +12,14 @@
 namespace keyway::inline v1 {
 
 // Memory of devices, memory of the CPU that is pinned for them, events, and graphs.
-enum class Held : std::uint8_t { Memory, Pinned, Event, Graph };
-inline constexpr std::size_t kHeldKinds = 4;
+enum class ResourceKind : std::uint8_t { Memory, Pinned, Event, Graph };
+inline constexpr std::size_t kResourceKinds = 4;
 
 // One for each library that is being loaded or can be unloaded. Thread-safe.
-class KEYWAY_API LibraryUse {
+class KEYWAY_API LibraryResources {
  public:
   // For another library. It stays mapped for good: a thread may look at it an instant after its library has gone.
-  static LibraryUse& begin();
+  static LibraryResources& begin();
   // The library is gone, and another may be counted here.
   void end() noexcept;
 
@@ -29,8 +29,8 @@ class KEYWAY_API LibraryUse {
 
   // False: the library is being unloaded. A thing is counted before it is looked whether the library goes, and a
   // library goes before things are counted: so one of both sees the other.
-  [[nodiscard]] bool take(Held what, std::size_t bytes) noexcept;
-  void let_go(Held what, std::size_t bytes) noexcept;
+  [[nodiscard]] bool acquire(ResourceKind what, std::size_t bytes) noexcept;
+  void release(ResourceKind what, std::size_t bytes) noexcept;
   // Nothing more can be held, until reopen().
   void close() noexcept { closed_.store(true); }
   void reopen() noexcept { closed_.store(false); }
@@ -40,37 +40,38 @@ class KEYWAY_API LibraryUse {
 
  private:
   struct alignas(64) Atomics {
-    std::atomic<std::int64_t> things[kHeldKinds]{}, bytes[kHeldKinds]{};
+    std::atomic<std::int64_t> things[kResourceKinds]{}, bytes[kResourceKinds]{};
   };
   Atomics now_;
   std::atomic<bool> closed_{false}, stays_{false};
 };
 
 // One thing is held of a library. Movable; empty where nothing is to be counted.
-class LibraryHold {
+class LibraryResource {
  public:
-  LibraryHold() = default;
-  // Of what the library has counted with take().
-  LibraryHold(LibraryUse& library, Held what, std::size_t bytes) : library_(&library), bytes_(bytes), what_(what) {}
-  LibraryHold(LibraryHold&& other) noexcept
+  LibraryResource() = default;
+  // Of what the library has counted with acquire().
+  LibraryResource(LibraryResources& library, ResourceKind what, std::size_t bytes)
+      : library_(&library), bytes_(bytes), what_(what) {}
+  LibraryResource(LibraryResource&& other) noexcept
       : library_(std::exchange(other.library_, nullptr)), bytes_(other.bytes_), what_(other.what_) {}
-  LibraryHold& operator=(LibraryHold&& other) noexcept {
+  LibraryResource& operator=(LibraryResource&& other) noexcept {
     std::swap(library_, other.library_);
     std::swap(bytes_, other.bytes_);
     std::swap(what_, other.what_);
     return *this;
   }
-  ~LibraryHold() {
-    if (library_ != nullptr) library_->let_go(what_, bytes_);
+  ~LibraryResource() {
+    if (library_ != nullptr) library_->release(what_, bytes_);
   }
   // The thing is never given back.
   void leave() noexcept { library_ = nullptr; }
   explicit operator bool() const { return library_ != nullptr; }
 
  private:
-  LibraryUse* library_ = nullptr;
+  LibraryResources* library_ = nullptr;
   std::size_t bytes_ = 0;
-  Held what_ = Held::Memory;
+  ResourceKind what_ = ResourceKind::Memory;
 };
 
 }  // namespace keyway::inline v1

@@ -1,5 +1,5 @@
-// Strided: the common iteration space of some tensors of one shape, with as few dimensions as possible. What drivers of
-// kernels begin with, on every backend.
+// IterationSpace: the common iteration space of some tensors of one shape, with as few dimensions as possible. What
+// drivers of kernels begin with, on every backend.
 #pragma once
 
 #include <keyway/core/tensor/geometry.h>
@@ -11,7 +11,7 @@ namespace keyway::inline v1 {
 
 // Dimension 0 is the innermost. Dimensions of size 1 are gone, and neighbours that are one run for every
 // operand are merged: contiguous tensors have one dimension left, a single element none.
-struct Strided {
+struct IterationSpace {
   static constexpr int kMaxOperands = 4;
 
   int rank = 0;
@@ -26,7 +26,8 @@ struct Strided {
 
 // The space of `sizes`; each operand broadcasts to it. The first operand decides which dimension is inner.
 // Requires: 1 to 4 operands; no size is 0.
-KEYWAY_API void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* operands, int count);
+KEYWAY_API void make_iteration_space(IterationSpace& space, IntArrayRef sizes, const TensorBase* const* operands,
+                                     int count);
 
 // The tensor with `sizes`, to which it broadcasts: a view, whose strides are 0 where one element stands for many. For
 // kernels of operators that broadcast, which get their operands as they are. Throws keyway::Error(Value) if it does not
@@ -35,6 +36,6 @@ KEYWAY_API TensorBase expanded_to(const TensorBase& tensor, IntArrayRef sizes);
 
 // Orders the dimensions by the strides of the first operand that has two different ones there, and merges
 // neighbours.
-KEYWAY_API void simplify(Strided& space);
+KEYWAY_API void simplify(IterationSpace& space);
 
 }  // namespace keyway::inline v1

@@ -1,4 +1,4 @@
-#include <keyway/core/tensor/strided.h>
+#include <keyway/core/tensor/iteration_space.h>
 
 #include <utility>
 
@@ -8,7 +8,7 @@ namespace {
 
 // Whether dimension `inner` should stand inside `outer`: by the first operand that is broadcast in neither,
 // then by the place in the shape.
-bool belongs_inside(const Strided& space, int inner, int outer) {
+bool belongs_inside(const IterationSpace& space, int inner, int outer) {
   for (int k = 0; k < space.operands; ++k) {
     const std::int64_t a = space.strides[k][inner], b = space.strides[k][outer];
     if (a == 0 || b == 0) continue;
@@ -18,26 +18,26 @@ bool belongs_inside(const Strided& space, int inner, int outer) {
   return inner < outer;
 }
 
-void swap_dims(Strided& space, int a, int b) {
+void swap_dims(IterationSpace& space, int a, int b) {
   std::swap(space.sizes[a], space.sizes[b]);
   for (int k = 0; k < space.operands; ++k) std::swap(space.strides[k][a], space.strides[k][b]);
 }
 
 // Insertion, since the order is partial: it keeps what it cannot compare as it is.
-void sort_dims(Strided& space) {
+void sort_dims(IterationSpace& space) {
   for (int i = 1; i < space.rank; ++i) {
     for (int d = i; d > 0 && belongs_inside(space, d, d - 1); --d) swap_dims(space, d, d - 1);
   }
 }
 
-bool continues(const Strided& space, int inner, int outer) {
+bool continues(const IterationSpace& space, int inner, int outer) {
   for (int k = 0; k < space.operands; ++k) {
     if (space.strides[k][outer] != space.strides[k][inner] * space.sizes[inner]) return false;
   }
   return true;
 }
 
-void merge_dims(Strided& space) {
+void merge_dims(IterationSpace& space) {
   int last = 0;
   for (int d = 1; d < space.rank; ++d) {
     if (continues(space, last, d)) {
@@ -53,7 +53,7 @@ void merge_dims(Strided& space) {
 
 }  // namespace
 
-void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* operands, int count) {
+void make_iteration_space(IterationSpace& space, IntArrayRef sizes, const TensorBase* const* operands, int count) {
   space.rank = 0;
   space.operands = count;
   for (int k = 0; k < count; ++k) space.data[k] = static_cast<char*>(operands[k]->data_ptr());
@@ -74,7 +74,7 @@ void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* op
   simplify(space);
 }
 
-void simplify(Strided& space) {
+void simplify(IterationSpace& space) {
   sort_dims(space);
   merge_dims(space);
 }

@@ -1,5 +1,5 @@
 #include <keyway/core/base/fork_safe_mutex.h>
-#include <keyway/core/base/library_use.h>
+#include <keyway/core/base/library_resources.h>
 
 #include <deque>
 #include <fmt/format.h>
@@ -13,8 +13,8 @@ namespace {
 // Those of libraries that are gone are used again. Never destroyed: things may be given back at exit.
 struct Uses {
   ForkSafeMutex mutex{LockOrder::Libraries};
-  std::deque<LibraryUse> all;
-  std::vector<LibraryUse*> free;
+  std::deque<LibraryResources> all;
+  std::vector<LibraryResources*> free;
 
   static Uses& get() {
     static Uses& uses = *new Uses;
@@ -25,51 +25,51 @@ struct Uses {
 struct Words {
   const char *one, *more;
 };
-constexpr Words kWords[kHeldKinds] = {{"tensor", "tensors"},
-                                      {"pinned tensor of the CPU", "pinned tensors of the CPU"},
-                                      {"event", "events"},
-                                      {"graph", "graphs"}};
+constexpr Words kWords[kResourceKinds] = {{"tensor", "tensors"},
+                                          {"pinned tensor of the CPU", "pinned tensors of the CPU"},
+                                          {"event", "events"},
+                                          {"graph", "graphs"}};
 
 }  // namespace
 
-LibraryUse& LibraryUse::begin() {
+LibraryResources& LibraryResources::begin() {
   Uses& uses = Uses::get();
   const std::lock_guard lock(uses.mutex);
   if (uses.free.empty()) {
     uses.free.reserve(uses.all.size() + 1);  // so that end() needs no memory
     return uses.all.emplace_back();
   }
-  LibraryUse& use = *uses.free.back();
+  LibraryResources& use = *uses.free.back();
   uses.free.pop_back();
   use.reopen();
   return use;
 }
 
-void LibraryUse::end() noexcept {
+void LibraryResources::end() noexcept {
   Uses& uses = Uses::get();
   const std::lock_guard lock(uses.mutex);
   uses.free.push_back(this);
 }
 
-bool LibraryUse::take(Held what, std::size_t bytes) noexcept {
+bool LibraryResources::acquire(ResourceKind what, std::size_t bytes) noexcept {
   const auto kind = static_cast<std::size_t>(what);
   now_.things[kind].fetch_add(1);
   now_.bytes[kind].fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
   if (!closed_.load()) [[likely]]
     return true;
-  let_go(what, bytes);
+  release(what, bytes);
   return false;
 }
 
-void LibraryUse::let_go(Held what, std::size_t bytes) noexcept {
+void LibraryResources::release(ResourceKind what, std::size_t bytes) noexcept {
   const auto kind = static_cast<std::size_t>(what);
   now_.bytes[kind].fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
   now_.things[kind].fetch_sub(1);
 }
 
-std::string LibraryUse::held() const {
+std::string LibraryResources::held() const {
   std::string text;
-  for (std::size_t i = 0; i < kHeldKinds; ++i) {
+  for (std::size_t i = 0; i < kResourceKinds; ++i) {
     const std::int64_t things = now_.things[i].load();
     if (things == 0) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", things, things == 1 ? kWords[i].one : kWords[i].more);
