@@ -13,6 +13,7 @@
 #pragma once
 
 #include <keyway/autograd/needs_grad.h>
+#include <keyway/core/base/class_kinds.h>
 #include <keyway/dispatch/call/ivalue.h>
 
 #include <atomic>
@@ -89,17 +90,12 @@ KEYWAY_API std::string type_name(const char* mangled);
 // Whoever unloads the library that has this function, its code stays.
 KEYWAY_API void keep_function(const void* function) noexcept;
 
-template <typename T>
-struct IsOptional : std::false_type {};
-template <typename T>
-struct IsOptional<std::optional<T>> : std::true_type {};
-
 // Whether T is a tensor, or is made of what has tensors in it: optionals, ranges, arrays, pairs and tuples.
 template <typename T>
 constexpr bool has_tensors() {
   if constexpr (std::is_convertible_v<const T&, const TensorBase&>) {
     return true;
-  } else if constexpr (IsOptional<T>::value) {
+  } else if constexpr (keyway::detail::kIsOptional<T>) {
     return has_tensors<typename T::value_type>();
   } else if constexpr (std::ranges::range<const T>) {
     using Item = std::ranges::range_value_t<const T>;
@@ -125,7 +121,7 @@ void collect_tensors(variable_list& into, const T& argument) {
     return;
   } else if constexpr (std::is_convertible_v<const T&, const TensorBase&>) {
     into.emplace_back(static_cast<const TensorBase&>(argument));
-  } else if constexpr (IsOptional<T>::value) {
+  } else if constexpr (keyway::detail::kIsOptional<T>) {
     if (argument) {
       collect_tensors(into, *argument);
     } else if constexpr (std::is_convertible_v<const typename T::value_type&, const TensorBase&>) {

@@ -6,10 +6,10 @@
 // overlap, and makes vector code. What an element becomes does not depend on where it lies or on the number of threads.
 #pragma once
 
+#include <keyway/backends/common/foreach_lists.h>
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/simd/level.h>
-#include <keyway/ops/rules/foreach_lists.h>
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 // tests walk through it without a device.
 #pragma once
 
-#include <keyway/ops/rules/foreach_lists.h>
+#include <keyway/backends/common/foreach_lists.h>
 
 #include <cstdint>
 

@@ -39,7 +39,6 @@ class Event {
   DeviceType device_type() const { return type_; }
   // Of the stream that it was first recorded in.
   std::optional<Device> device() const { return device_; }
-  bool timing_enabled() const { return timing_; }
   bool was_recorded() const { return recorded_; }
 
  private:

@@ -1,5 +1,5 @@
+#include <keyway/backends/common/foreach_lists.h>
 #include <keyway/core/dtype/visit_dtype.h>
-#include <keyway/ops/rules/foreach_lists.h>
 
 #include <concepts>
 
