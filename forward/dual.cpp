@@ -64,7 +64,8 @@ Tensor make_dual_at(const Tensor& tensor, const Tensor& tangent, const LevelPtr&
       describe(tensor));
   if (const batching::Level* batch = batch_level(tensor, tangent)) {
     const batching::OutsideLevel outside(batch);
-    const Tensor primals(batching::for_all(tensor, *batch)), tangents(batching::for_all(tangent, *batch));
+    const Tensor primals(batching::expand_to_batch(tensor, *batch)),
+        tangents(batching::expand_to_batch(tangent, *batch));
     return Tensor(batching::make_batched(make_dual_at(primals, tangents, level), *batch));
   }
   const TensorBase primal = without_ended(tensor);

@@ -3,6 +3,7 @@
 #include <keyway/ops/all.h>
 #include <keyway/ops/binary_composites.h>
 #include <keyway/ops/composite/numbers.h>
+#include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/rules/promotion.h>
 
 #include <numbers>

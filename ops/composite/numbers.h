@@ -7,9 +7,6 @@
 
 namespace keyway::inline v1::composite {
 
-// What elements are computed in: float32 if they have 16 bits.
-inline ScalarType opmath_dtype(ScalarType dtype) { return dtype == kHalf || dtype == kBFloat16 ? kFloat : dtype; }
-
 // A number as a tensor. Beyond the range of a floating dtype it is infinity.
 inline Tensor number_as(const Scalar& number, ScalarType dtype, Device device) {
   return keyway::scalar_tensor(number, TensorOptions().dtype(number.type()).device(device)).to(dtype);

@@ -1,6 +1,7 @@
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/limits.h>
 #include <keyway/ops/composite/numbers.h>
+#include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/ops/unary_composites.h>
 

@@ -70,7 +70,7 @@ TEST_CASE("the default dtype is a floating type and shows in the options") {
 TEST_CASE("layouts and memory formats have Python's names and read both spellings") {
   CHECK(to_string(Layout::Sparse) == "sparse_coo");
   CHECK(try_parse_layout("sparse_csr") == Layout::SparseCsr);
-  CHECK(try_parse_layout("IterationSpace") == Layout::Strided);
+  CHECK(try_parse_layout("Strided") == Layout::Strided);
   CHECK(!try_parse_layout("dense"));
   CHECK(to_string(static_cast<Layout>(3)) == "invalid");
   CHECK(to_string(MemoryFormat::Contiguous) == "contiguous_format");

@@ -73,7 +73,7 @@ void CudaAllocator::free(int device, void* memory) noexcept {
   }
 }
 
-void CudaAllocator::empty() {
+void CudaAllocator::empty_cache() {
   for (Cache& each : caches_) {
     if (each.is_there.load(std::memory_order_acquire)) each.cache->empty_cache();
   }
