@@ -20,11 +20,9 @@ stage() {
   stage_times+=("$(printf '%-10s %4d s' "$name" $((SECONDS - begin)))")
 }
 
-# configure preset: says nothing unless it fails. With the Python of tools/setup.sh, if it made one.
+# configure preset: says nothing unless it fails.
 configure() {
-  local python=()
-  if [[ -f build/venv/requirements.sum ]]; then python=(-DPython_EXECUTABLE="$PWD/build/venv/bin/python"); fi
-  cmake --preset "$1" "${python[@]}" "${options[@]}" < /dev/null > "build/$1.configure.log" 2>&1 || { cat "build/$1.configure.log"; return 1; }
+  cmake --preset "$1" "${options[@]}" < /dev/null > "build/$1.configure.log" 2>&1 || { cat "build/$1.configure.log"; return 1; }
 }
 
 # build preset [target...]

@@ -1,17 +1,12 @@
 #!/usr/bin/env bash
 # Sets up, builds and tests.
 #   bash tools/test.sh          the release build and its whole suite
-#   bash tools/test.sh --ci     that with warnings as errors, then the AddressSanitizer and ThreadSanitizer stages
+#   bash tools/test.sh --ci     what CI runs: the stages ci, asan, fuzz and tsan, or those that are named behind
 # KEYWAY_JOBS sets how many processes build and test at a time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p build
 source tools/stages.sh
-
-case ${1-} in
-  "" | --ci) mode=${1-} ;;
-  *) echo "usage: bash tools/test.sh [--ci]" >&2; exit 2 ;;
-esac
 
 release_stage() {
   build release
@@ -36,6 +31,11 @@ asan_stage() {
   run_tests asan -LE checks -E '^ops:gradcheck_test$'
 }
 
+# Needs the asan stage before it.
+fuzz_stage() {
+  boundary_calls asan 300
+}
+
 # What threads meet in; tools/nightly.sh runs the rest.
 tsan_stage() {
   local launcher options=(-DKEYWAY_UNITY=ALL -DKEYWAY_PRECOMPILE=ON)
@@ -44,15 +44,23 @@ tsan_stage() {
   run_tests tsan -R '^((core|dispatch|autograd|plugins)[:/]|backends/cpu:(parallel|attention|layer_norm)_test$)'
 }
 
+case "${*:-}" in
+  "") stages=(release) ;;
+  --ci) stages=(ci asan fuzz tsan) ;;
+  "--ci "*) stages=("${@:2}") ;;
+  *) stages=(unknown) ;;
+esac
+for name in "${stages[@]}"; do
+  if ! declare -F "${name}_stage" > /dev/null; then
+    echo "usage: bash tools/test.sh [--ci [ci] [asan] [fuzz] [tsan]]" >&2
+    exit 2
+  fi
+done
+
 stage set-up bash tools/setup.sh
-if [[ $mode == --ci ]]; then
+if [[ ${1-} == --ci ]]; then
   # Of an empty cache no file comes, so none is to be preprocessed on its own for one.
   export CCACHE_DEPEND=1
-  stage release ci_stage
-  stage asan asan_stage
-  stage fuzz boundary_calls asan 300
-  stage tsan tsan_stage
-else
-  stage release release_stage
 fi
+for name in "${stages[@]}"; do stage "$name" "${name}_stage"; done
 finish

@@ -24,7 +24,7 @@ using BoxedFn = void (*)(const OperatorEntry& op, const KernelBase& kernel, Disp
 
 // Why a caller cannot simply call `fn`. Any bit sends it to call_slowly().
 enum KernelFlags : std::uint8_t {
-  kBoxedOnly = 1,       // `fn` is null: a fallback, or the error of a missing kernel
+  kBoxedOnly = 1,       // `fn` is null: a fallback, a kernel in Python, or the error of a missing kernel
   kFallthrough = 2,     // no kernel: calls go on to the next key. In registrations only, never in a table.
   kCounted = 4,         // it may go: calls count themselves in and out at its owner (kernel_owner.h)
   kOfFallback = 8,      // it serves every operator that has no kernel for its key
