@@ -482,6 +482,50 @@ def test_a_step_that_raises_is_no_step(name, options, found_inf):
     assert optimizer.state[weight]["step"].item() == 2
 
 
+@pytest.mark.parametrize("name, options", [
+    *((name, {}) for name in ("Adadelta", "Adafactor", "Adagrad", "Adamax", "ASGD", "Muon", "NAdam", "RAdam", "RMSprop",
+                              "Rprop")),
+    *(("SGD", {"momentum": 0.9, "dampening": 0.5, "fused": fused}) for fused in (False, True)),
+    *((name, {"amsgrad": True, "fused": fused}) for name in ("Adam", "AdamW") for fused in (False, True)),
+])
+def test_after_a_first_step_that_raises_an_optimizer_begins_as_if_it_had_not_been(name, options):
+    def train(raises):
+        weight = nn.Parameter(keyway.ones(2, 2))
+        optimizer = getattr(optim, name)([weight], lr=0.5, **options)
+        weight.grad = keyway.full_like(weight, 3.0)
+        if raises:
+            (group,) = optimizer.param_groups
+            group["lr"] = "much"
+            with pytest.raises((TypeError, ValueError)):
+                optimizer.step()
+            assert options.get("fused") or not optimizer.state
+            group["lr"] = 0.5
+        for _ in range(2):
+            optimizer.step()
+        return [weight.tolist(), *(value.tolist() for value in optimizer.state[weight].values())]
+
+    assert train(raises=True) == train(raises=False)
+
+
+def test_the_numbers_of_states_stay_where_a_later_step_raises():
+    mu = [0.9 * (1 - 0.5 * 0.96 ** (t * 4e-3)) for t in (1, 2)]
+    expected = {"NAdam": [{"step": 1, "mu_product": mu[0]}, {"step": 2, "mu_product": mu[0] * mu[1]}],
+                "ASGD": [{"step": t, "eta": 0.5 / (1 + 1e-4 * 0.5 * t) ** 0.75, "mu": 1} for t in (1, 2)]}
+    for name, (first, second) in expected.items():
+        weight = parameter(1.0)
+        optimizer = getattr(optim, name)([weight], lr=0.5)
+        weight.grad = keyway.ones_like(weight)
+        optimizer.step()
+        (group,), state = optimizer.param_groups, optimizer.state[weight]
+        group["lr"] = "much"
+        with pytest.raises(TypeError):
+            optimizer.step()
+        assert {number: state[number].item() for number in first} == pytest.approx(first)
+        group["lr"] = 0.5
+        optimizer.step()
+        assert {number: state[number].item() for number in second} == pytest.approx(second)
+
+
 def test_optimizers_are_copied_with_their_state_and_without_hooks():
     weight = parameter(1.0)
     optimizer = optim.Adam([weight])

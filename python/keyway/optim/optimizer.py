@@ -139,12 +139,18 @@ class Optimizer:
                         continue
                     self._check_capture(parameter, group)
                     state = self.state[parameter]
+                    is_first = not state
                     if group.get("differentiable"):  # what steps before have saved of it is not changed
                         state.update({name: value.clone() for name, value in state.items()
                                       if isinstance(value, Tensor)})
                     update = self._update_parts if parameter.is_complex() else self._update
-                    update(parameter, parameter.grad, group, state)
-                    if self._counts_steps:  # behind the update: one that raises is no step
+                    try:
+                        update(parameter, parameter.grad, group, state)
+                    except BaseException:  # one that raises is no step, and begins no state
+                        if is_first:
+                            del self.state[parameter]
+                        raise
+                    if self._counts_steps:
                         state["step"].add_(1)
                     if not state:
                         del self.state[parameter]
