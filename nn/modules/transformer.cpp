@@ -1,3 +1,4 @@
+#include <keyway/core/random/thread_seed.h>
 #include <keyway/nn/init.h>
 #include <keyway/nn/modules/transformer.h>
 #include <keyway/ops/all.h>
@@ -15,9 +16,11 @@ LayerNorm norm_of(const TransformerLayerOptions& options) {
 template <typename Layer>
 ModuleList stacked(const TransformerStackOptions& options) {
   ModuleList layers;
+  const Layer first(options.layer());
+  const ThreadSeed aside(0);  // copies draw nothing from the generators, as in Python
   for (std::int64_t i = 0; i < options.num_layers(); ++i) {
-    const Layer layer(options.layer());
-    if (i > 0) layer->load_state_dict(layers->at(0).state_dict());
+    const Layer layer = i == 0 ? first : Layer(options.layer());
+    if (i > 0) layer->load_state_dict(first->state_dict());
     layers->push_back(layer);
   }
   return layers;

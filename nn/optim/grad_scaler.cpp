@@ -2,6 +2,7 @@
 #include <keyway/nn/optim/grad_scaler.h>
 #include <keyway/ops/all.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace keyway::inline v1::optim {
@@ -84,11 +85,11 @@ bool GradScaler::step(Optimizer& optimizer) {
   Steps& steps = steps_[&optimizer];
   KEYWAY_CHECK(!steps.stepped, "GradScaler: the optimizer has made a step already since the last update()");
   KEYWAY_CHECK(!steps.found_inf.empty(), "GradScaler: none of the optimizer's parameters has a gradient");
-  steps.stepped = true;
-  for (const Tensor& found : steps.found_inf)
-    if (found.item<float>() != 0) return false;
-  optimizer.step();
-  return true;
+  const bool all_finite =
+      std::ranges::all_of(steps.found_inf, [](const Tensor& found) { return found.item<float>() == 0; });
+  if (all_finite) optimizer.step();
+  steps.stepped = true;  // one that throws is no step
+  return all_finite;
 }
 
 void GradScaler::update() {

@@ -55,7 +55,8 @@ class KEYWAY_API LBFGS : public Optimizer {
   explicit LBFGS(std::vector<Tensor> params, LBFGSOptions defaults = {})
       : LBFGS(std::vector<OptimizerParamGroup>{std::move(params)}, std::move(defaults)) {}
 
-  // Returns the closure's first result. Throws keyway::Error without a closure. Waits for the device.
+  // Returns the closure's first result. Throws keyway::Error without a closure. Where the closure throws, parameters
+  // stay where it was called: within a line search that may be far along the direction. Waits for the device.
   Tensor step(const LossClosure& closure) override;
 
  protected:

@@ -11,7 +11,7 @@ from typing import Any, Union
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._tensor.methods import put
+from keyway._tensor.methods import checked, put
 from keyway._functions.numbers import listed
 
 __all__ = [
@@ -98,38 +98,40 @@ def fftn(input: Tensor, s: _Dims = None, dim: _Dims = None, norm: str | None = N
          out: Tensor | None = None) -> Tensor:
     """The transform of dimensions, of all if neither `dim` nor `s` says which, to complex numbers."""
     dims, sizes = _chosen(input, s, dim)
-    return _put(_C._fft_c2c(_resized(_as_complex(input), dims, sizes), dims, _scaling(norm, True), True), out)
+    made = _C._fft_c2c(_resized(_as_complex(input), dims, sizes), dims, _scaling(norm, True), True)
+    return _put("fftn", made, out)
 
 
 def ifftn(input: Tensor, s: _Dims = None, dim: _Dims = None, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """The inverse of `fftn`."""
     dims, sizes = _chosen(input, s, dim)
-    return _put(_C._fft_c2c(_resized(_as_complex(input), dims, sizes), dims, _scaling(norm, False), False), out)
+    made = _C._fft_c2c(_resized(_as_complex(input), dims, sizes), dims, _scaling(norm, False), False)
+    return _put("ifftn", made, out)
 
 
 def rfftn(input: Tensor, s: _Dims = None, dim: _Dims = None, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """The transform of real numbers over dimensions, of the last of which the first half says all."""
-    return _put(_real_transform("rfftn", input, s, dim, _scaling(norm, True)), out)
+    return _put("rfftn", _real_transform("rfftn", input, s, dim, _scaling(norm, True)), out)
 
 
 def irfftn(input: Tensor, s: _Dims = None, dim: _Dims = None, norm: str | None = None, *,
            out: Tensor | None = None) -> Tensor:
     """The inverse of `rfftn`: real numbers, an even number of them in the last dimension if `s` does not say it."""
-    return _put(_to_real("irfftn", _as_complex(input), s, dim, _scaling(norm, False)), out)
+    return _put("irfftn", _to_real("irfftn", _as_complex(input), s, dim, _scaling(norm, False)), out)
 
 
 def hfftn(input: Tensor, s: _Dims = None, dim: _Dims = None, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """The transform, real numbers, of elements whose second half of the last dimension is the first one's conjugate."""
-    return _put(_to_real("hfftn", _as_complex(input).conj_physical(), s, dim, _scaling(norm, True)), out)
+    return _put("hfftn", _to_real("hfftn", _as_complex(input).conj_physical(), s, dim, _scaling(norm, True)), out)
 
 
 def ihfftn(input: Tensor, s: _Dims = None, dim: _Dims = None, norm: str | None = None, *,
            out: Tensor | None = None) -> Tensor:
     """The inverse of `hfftn`."""
-    return _put(_real_transform("ihfftn", input, s, dim, _scaling(norm, False)).conj_physical(), out)
+    return _put("ihfftn", _real_transform("ihfftn", input, s, dim, _scaling(norm, False)).conj_physical(), out)
 
 
 def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: _C.dtype | None = None, device: Any = None,
@@ -161,7 +163,7 @@ def ifftshift(input: Tensor, dim: _Dims = None) -> Tensor:
 def _frequencies(numbers: Tensor, n: int, d: float, out: Tensor | None, dtype: _C.dtype | None,
                  requires_grad: bool) -> Tensor:
     chosen = _C.get_default_dtype() if dtype is None else dtype
-    result = _put(numbers.to(dtype=chosen).mul(1.0 / (n * d) if n * d != 0 else float("inf")), out)
+    result = _put("fftfreq", numbers.to(dtype=chosen).mul(1.0 / (n * d) if n * d != 0 else float("inf")), out)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -260,8 +262,9 @@ def _to_real(name: str, input: Tensor, s: _Dims, dim: _Dims, scaling: int) -> Te
     return _C._fft_c2r(_resized(input, dims, [*sizes[:-1], last // 2 + 1]), dims, scaling, last)
 
 
-def _put(result: Tensor, out: Tensor | None) -> Tensor:
-    if out is not None and (
-            out.is_complex() != result.is_complex() or not (out.is_complex() or out.is_floating_point())):
-        raise _C.Error(f"out has dtype {out.dtype}, but the result {result.dtype}")
-    return put(result, out)
+def _put(function: str, result: Tensor, out: Tensor | None) -> Tensor:
+    if out is not None:
+        is_complex = checked(out, function, "out").is_complex()
+        if is_complex != result.is_complex() or not (is_complex or out.is_floating_point()):
+            raise _C.Error(f"out has dtype {out.dtype}, but the result {result.dtype}")
+    return put(result, out, function)

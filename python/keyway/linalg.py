@@ -38,7 +38,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = N
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """A view of the elements of matrices whose column is their row plus `offset`."""
-    return checked(A, "diagonal").diagonal(offset, dim1, dim2)
+    return checked(A, "diagonal", "A").diagonal(offset, dim1, dim2)
 
 
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -52,7 +52,7 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
 
     Raises keyway.ValueError for N below 2, and keyway.NotImplementedError for flags.
     """
-    if checked(x, "vander").dtype is _C.bool:
+    if checked(x, "vander", "x").dtype is _C.bool:
         raise _C.DtypeError("vander(): there is none of bool")
     vectors = x.unsqueeze(0) if x.dim() == 0 else x
     count = vectors.size(-1) if N is None else N
@@ -65,7 +65,7 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """Products of vectors along a dimension, the first of them conjugated; the others broadcast."""
-    if checked(x, "vecdot").dtype is not checked(y, "vecdot").dtype:
+    if checked(x, "vecdot", "x").dtype is not checked(y, "vecdot", "y").dtype:
         raise _C.TypeError(f"vecdot(): both vectors have one dtype, not {x.dtype} and {y.dtype}")
     products = x.conj_physical().mul(y)
     return _C.sum(products, dim, dtype=products.dtype, out=out)
@@ -92,10 +92,11 @@ def matrix_norm(
 
     Raises keyway.ValueError for the least of none.
     """
-    if len(dim) == 2 and not all(-max(checked(A, "matrix_norm").dim(), 1) <= d < max(A.dim(), 1) for d in dim):
-        raise _C.IndexError(f"matrix_norm(): dim {tuple(dim)} is out of range for {A.dim()} dimensions")
-    if checked(A, "matrix_norm").dim() < 2 or len(dim) != 2 or dim[0] % A.dim() == dim[1] % A.dim():
-        raise _C.ValueError(f"matrix_norm(): dim names two dimensions of a matrix, not {tuple(dim)} of {A.dim()}")
+    rank = checked(A, "matrix_norm", "A").dim()
+    if len(dim) == 2 and not all(-max(rank, 1) <= d < max(rank, 1) for d in dim):
+        raise _C.IndexError(f"matrix_norm(): dim {tuple(dim)} is out of range for {rank} dimensions")
+    if rank < 2 or len(dim) != 2 or dim[0] % rank == dim[1] % rank:
+        raise _C.ValueError(f"matrix_norm(): dim names two dimensions of a matrix, not {tuple(dim)} of {rank}")
     if ord == "fro":
         return _C.linalg_vector_norm(A, 2, list(dim), keepdim, dtype=dtype, out=out)
     if ord in ("nuc", 2, -2):
@@ -104,7 +105,7 @@ def matrix_norm(
             raise _C.ValueError(f"matrix_norm(): the norm {ord} is the least singular value, but matrices of "
                                 f"{A.size(dim[0])} x {A.size(dim[1])} have none")
         result = values.amin(-1) if ord == -2 else _greatest(values, -1, False) if ord == 2 else values.sum(-1)
-        return put(with_dims_of_one(result, dim, A.dim()) if keepdim else result, out)
+        return put(with_dims_of_one(result, dim, rank) if keepdim else result, out, "matrix_norm")
     if ord not in (1, -1, math.inf, -math.inf):
         raise _C.ValueError(f"matrix_norm(): ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}")
     added, compared = (dim[0], dim[1]) if abs(ord) == 1 else (dim[1], dim[0])
@@ -114,7 +115,7 @@ def matrix_norm(
                             f"{A.size(dim[0])} x {A.size(dim[1])} have none")
     sums = _C.linalg_vector_norm(A, 1, added, True, dtype=dtype)
     extreme = sums.amin(compared, True) if ord < 0 else _greatest(sums, compared, True)
-    return put(extreme if keepdim else extreme.squeeze(list(dim)), out)
+    return put(extreme if keepdim else extreme.squeeze(list(dim)), out, "matrix_norm")
 
 
 def cond(A: Tensor, p: float | str | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -124,22 +125,22 @@ def cond(A: Tensor, p: float | str | None = None, *, out: Tensor | None = None) 
 
     Raises keyway.ValueError for matrices that have elements and are not square, unless p is 2 or -2.
     """
-    if checked(A, "cond").dim() < 2:
+    if checked(A, "cond", "A").dim() < 2:
         raise _C.ValueError(f"cond(): A has {A.dim()} dimensions, but matrices have two or more")
     if p in (None, 2, -2):
         values = svdvals(A)
         if values.size(-1) == 0:
-            return put(values.new_zeros(A.shape[:-2]), out)
+            return put(values.new_zeros(A.shape[:-2]), out, "cond")
         greatest, least = values.select(-1, 0), values.select(-1, -1)
-        return put(least / greatest if p == -2 else greatest / least, out)
+        return put(least / greatest if p == -2 else greatest / least, out, "cond")
     if p in (1, -1, math.inf, -math.inf) and A.numel() == 0:
-        return put(matrix_norm(A), out)
+        return put(matrix_norm(A), out, "cond")
     if A.size(-2) != A.size(-1):
         raise _C.ValueError(f"cond(): matrices are square for p {p!r}, not {A.size(-2)} x {A.size(-1)}")
     order: Any = p
     inverse, info = inv_ex(A)
     product = matrix_norm(A, order) * matrix_norm(inverse, order)
-    return put(product.masked_fill(info != 0, math.inf), out)
+    return put(product.masked_fill(info != 0, math.inf), out, "cond")
 
 
 def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
@@ -149,11 +150,11 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """
     if ind <= 0:
         raise _C.ValueError(f"tensorinv(): ind is positive, not {ind}")
-    sizes = list(checked(A, "tensorinv").shape)
+    sizes = list(checked(A, "tensorinv", "A").shape)
     rows, columns = math.prod(sizes[:ind]), math.prod(sizes[ind:])
     if rows != columns:
         raise _C.ValueError(f"tensorinv(): sizes {sizes[:ind]} and {sizes[ind:]} have the products {rows} and {columns}")
-    return put(inv(A.reshape(rows, columns)).reshape(sizes[ind:] + sizes[:ind]), out)
+    return put(inv(A.reshape(rows, columns)).reshape(sizes[ind:] + sizes[:ind]), out, "tensorinv")
 
 
 def tensorsolve(
@@ -163,12 +164,12 @@ def tensorsolve(
 
     Raises keyway.ValueError where B has not as many elements as X.
     """
-    moved = checked(A, "tensorsolve") if dims is None else A.movedim(list(dims), list(range(-len(dims), 0)))
-    sizes = list(moved.shape[checked(B, "tensorsolve").dim() :])
+    moved = checked(A, "tensorsolve", "A") if dims is None else A.movedim(list(dims), list(range(-len(dims), 0)))
+    sizes = list(moved.shape[checked(B, "tensorsolve", "B").dim() :])
     count = math.prod(sizes)
     if B.numel() != count:
         raise _C.ValueError(f"tensorsolve(): B has {B.numel()} elements, but the last sizes of A, {sizes}, are {count}")
-    return put(solve(moved.reshape(count, count), B.reshape(count)).reshape(sizes), out)
+    return put(solve(moved.reshape(count, count), B.reshape(count)).reshape(sizes), out, "tensorsolve")
 
 
 def norm(
@@ -179,7 +180,7 @@ def norm(
     if it is two, or absent for a tensor of two. Without `ord` the 2-norm of all of them."""
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype, out=out)
-    all_dims = range(checked(A, "norm").dim())
+    all_dims = range(checked(A, "norm", "A").dim())
     dims = [operator.index(dim)] if isinstance(dim, SupportsIndex) else list(all_dims if dim is None else dim)
     if len(dims) == 2:
         return matrix_norm(A, ord, dims, keepdim, dtype=dtype, out=out)

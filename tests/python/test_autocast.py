@@ -310,6 +310,29 @@ def test_unscaling_before_clipping():
     assert training.a.tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("unscales", [False, True])
+@pytest.mark.parametrize("fused", [False, True])
+def test_a_step_that_raises_can_be_taken_again(unscales, fused):
+    training = Training()
+    (group,) = training.optimizer.param_groups
+    training.backward(1.0)
+    if unscales:
+        training.scaler.unscale_(training.optimizer)
+    group["fused"], group["lr"] = fused, "much"
+    with pytest.raises(TypeError):
+        training.scaler.step(training.optimizer)
+    group["lr"] = 0.5
+    training.scaler.step(training.optimizer)
+    assert training.a.tolist() == [0.5, 0.5] and training.b.tolist() == [0.5, 0.5, 0.5]
+    training.scaler.update()
+    training.backward(1.0)
+    group["lr"] = "much"
+    with pytest.raises(TypeError):
+        training.scaler.step(training.optimizer)
+    training.scaler.update()  # as what was found of the gradients is known
+    assert training.scaler.get_scale() == 16
+
+
 def test_several_losses_and_optimizers():
     a, b = keyway.ones(1, requires_grad=True), keyway.ones(1, requires_grad=True)
     first, second = keyway.optim.SGD([a], lr=1.0), keyway.optim.SGD([b], lr=1.0)

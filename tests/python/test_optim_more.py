@@ -1,4 +1,4 @@
-"""keyway.optim: LBFGS, Adafactor, Muon; names, options and hooks that all optimizers share."""
+"""keyway.optim: LBFGS, Adafactor, Muon; names, options and hooks that all optimizers share; steps that raise."""
 
 import copy
 import math
@@ -101,6 +101,25 @@ def test_the_lists_of_lbfgs_are_loaded_in_the_dtype_of_the_parameters(dtype):
     train(x, optimizer)
     assert keyway.view_as_real(other.detach().to(keyway.complex128)).flatten().tolist() == pytest.approx(
         keyway.view_as_real(x.detach().to(keyway.complex128)).flatten().tolist(), rel=1e-3)
+
+
+def test_where_the_closure_raises_parameters_stay_where_lbfgs_called_it():
+    x = make_parameter([1.0, 2.0])
+    optimizer = optim.LBFGS([x], line_search_fn="strong_wolfe")
+    scales, seen = keyway.tensor([1.0, 30.0], dtype=keyway.float64), []
+
+    def closure():
+        seen.append(values(x))
+        if len(seen) == 3:
+            raise RuntimeError("stop")
+        optimizer.zero_grad()
+        loss = (x.square() * scales).sum()
+        loss.backward()
+        return loss
+
+    with pytest.raises(RuntimeError, match="stop"):
+        optimizer.step(closure)
+    assert values(x) == seen[-1] != seen[0]
 
 
 def test_lbfgs_refuses_groups_and_unknown_searches():
@@ -236,3 +255,73 @@ def test_a_resumed_optimizer_goes_on_as_if_it_had_not_stopped(name, options, dty
     second.load_state_dict(copy.deepcopy(first.state_dict()))
     steps(resumed, second, 4)
     assert keyway.equal(resumed, straight)
+
+
+# ---- steps that raise ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, options, found_inf", [
+    *((name, {}, False) for name in ("Adadelta", "Adafactor", "Adagrad", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop",
+                                     "Rprop")),
+    *((name, {"fused": fused}, False) for name in ("Adam", "AdamW") for fused in (False, True)),
+    ("Adam", {"fused": True}, True),
+])
+def test_a_step_that_raises_is_no_step(name, options, found_inf):
+    weight = nn.Parameter(keyway.ones(2, 2))
+    optimizer = getattr(optim, name)([weight], **options)
+    if found_inf:
+        optimizer.found_inf = keyway.zeros(())
+    weight.grad = keyway.ones_like(weight)
+    optimizer.step()
+    (group,) = optimizer.param_groups
+    del group["maximize"]  # which every update asks for
+    with pytest.raises(KeyError, match="maximize"):
+        optimizer.step()
+    assert optimizer.state[weight]["step"].item() == 1
+    group["maximize"] = False
+    optimizer.step()
+    assert optimizer.state[weight]["step"].item() == 2
+
+
+@pytest.mark.parametrize("name, options", [
+    *((name, {}) for name in ("Adadelta", "Adafactor", "Adagrad", "Adamax", "ASGD", "Muon", "NAdam", "RAdam", "RMSprop",
+                              "Rprop")),
+    *(("SGD", {"momentum": 0.9, "dampening": 0.5, "fused": fused}) for fused in (False, True)),
+    *((name, {"amsgrad": True, "fused": fused}) for name in ("Adam", "AdamW") for fused in (False, True)),
+])
+def test_after_a_first_step_that_raises_an_optimizer_begins_as_if_it_had_not_been(name, options):
+    def train(raises):
+        weight = nn.Parameter(keyway.ones(2, 2))
+        optimizer = getattr(optim, name)([weight], lr=0.5, **options)
+        weight.grad = keyway.full_like(weight, 3.0)
+        if raises:
+            (group,) = optimizer.param_groups
+            group["lr"] = "much"
+            with pytest.raises((TypeError, ValueError)):
+                optimizer.step()
+            assert options.get("fused") or not optimizer.state
+            group["lr"] = 0.5
+        for _ in range(2):
+            optimizer.step()
+        return [weight.tolist(), *(value.tolist() for value in optimizer.state[weight].values())]
+
+    assert train(raises=True) == train(raises=False)
+
+
+def test_the_numbers_of_states_stay_where_a_later_step_raises():
+    mu = [0.9 * (1 - 0.5 * 0.96 ** (t * 4e-3)) for t in (1, 2)]
+    expected = {"NAdam": [{"step": 1, "mu_product": mu[0]}, {"step": 2, "mu_product": mu[0] * mu[1]}],
+                "ASGD": [{"step": t, "eta": 0.5 / (1 + 1e-4 * 0.5 * t) ** 0.75, "mu": 1} for t in (1, 2)]}
+    for name, (first, second) in expected.items():
+        weight = make_parameter([1.0])
+        optimizer = getattr(optim, name)([weight], lr=0.5)
+        weight.grad = keyway.ones_like(weight)
+        optimizer.step()
+        (group,), state = optimizer.param_groups, optimizer.state[weight]
+        group["lr"] = "much"
+        with pytest.raises(TypeError):
+            optimizer.step()
+        assert {number: state[number].item() for number in first} == pytest.approx(first)
+        group["lr"] = 0.5
+        optimizer.step()
+        assert {number: state[number].item() for number in second} == pytest.approx(second)

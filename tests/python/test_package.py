@@ -8,6 +8,7 @@ from pathlib import Path
 
 import keyway
 import pytest
+from keyway._tensor.attach import attach
 
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(keyway.__file__).parents[2]
@@ -26,6 +27,34 @@ def test_the_version_is_that_of_the_library():
 
 def test_the_package_has_types():
     assert (Path(keyway.__file__).parent / "py.typed").exists()
+
+
+EVERY_MODULE = """
+import importlib, pkgutil, keyway
+for module in pkgutil.walk_packages(keyway.__path__, "keyway."):
+    importlib.import_module(module.name)
+assert keyway.Tensor.to.__doc__ is None  # texts are left out
+"""
+
+
+def test_every_module_is_imported_where_python_leaves_out_docstrings():
+    subprocess.run([sys.executable, "-B", "-OO", "-c", EVERY_MODULE], check=True)
+
+
+def test_what_is_attached_without_a_docstring_is_refused_by_name():
+    def _there(self):
+        """A text."""
+
+    def _missing(self):
+        pass
+
+    class Some:
+        pass
+
+    attach(Some, there=_there)
+    assert Some.there.__name__ == "there" and Some.there.__doc__ == "A text."
+    with pytest.raises(TypeError, match="Some.missing has no docstring: write one in _missing of .*test_package"):
+        attach(Some, missing=_missing)
 
 
 COST_OF_IMPORT = """

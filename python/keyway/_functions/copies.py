@@ -121,7 +121,7 @@ def as_strided_scatter(
 
     Raises keyway.ValueError for another shape of `src`.
     """
-    if tuple(checked(src, "as_strided_scatter").shape) != tuple(size):
+    if tuple(checked(src, "as_strided_scatter", "src").shape) != tuple(size):
         raise _C.ValueError(f"as_strided_scatter(): src has shape {list(src.shape)}, but size is {list(size)}")
     given = checked(input, "as_strided_scatter")
     offset, strides = given.storage_offset(), given.stride()

@@ -35,7 +35,7 @@ def unravel_index(indices: Tensor, shape: Union[int, Sequence[int]]) -> tuple[Te
 
     Raises keyway.TypeError unless `indices` are integers, and keyway.ValueError for sizes below 0.
     """
-    given = checked(indices, "unravel_index")
+    given = checked(indices, "unravel_index", "indices")
     if given.is_floating_point() or given.is_complex() or given.dtype == _C.bool:
         raise _C.TypeError(f"unravel_index(): indices are integers, not {given.dtype}")
     sizes = listed(shape)

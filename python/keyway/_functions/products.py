@@ -8,7 +8,7 @@ from typing import Any, Union
 from keyway import _C
 from keyway._tensor.attach import attach
 from keyway._C import Tensor
-from keyway._tensor.methods import checked, stored
+from keyway._tensor.methods import checked, put, stored
 from keyway._functions.numbers import is_number, listed
 from keyway._functions.shapes import list_of
 from keyway.overrides import handle_keyway_function, has_keyway_function
@@ -20,7 +20,7 @@ def tensordot(
 ) -> Tensor:  # fmt: skip
     """Sums of products over pairs of dimensions: the last of `a` with the first of `b` if `dims` is their number, else
     the two lists that it holds, or that `dims` and `dims_other` are."""
-    checked(a, "tensordot"), checked(b, "tensordot")
+    checked(a, "tensordot", "a"), checked(b, "tensordot", "b")
     pairs: Any = dims.tolist() if isinstance(dims, Tensor) else dims
     if dims_other is not None:
         pairs = (pairs, dims_other)
@@ -99,7 +99,7 @@ def norm(
     if dtype is not None and not (checked(input, "norm").is_floating_point() or input.is_complex()):
         input = input.to(dtype=dtype)
     made = _C.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
-    return made if out is None else checked(out, "norm").resize_(made.shape).copy_(made)
+    return put(made, out, "norm")
 
 
 def _norm(
@@ -113,7 +113,7 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Raises keyway.TypeError unless both are float64, float32 or float16, and the same.
     """
-    checked(real, "complex"), checked(imag, "complex")
+    checked(real, "complex", "real"), checked(imag, "complex", "imag")
     if real.dtype not in (_C.float64, _C.float32, _C.float16) or imag.dtype is not real.dtype:
         raise _C.TypeError(f"complex(): both parts are float64, float32 or float16, not {real.dtype} and {imag.dtype}")
     made = _C.view_as_complex(_C.stack(_C.broadcast_tensors([real, imag]), -1))

@@ -139,7 +139,7 @@ def tensor_split(
 def split(tensor: Tensor, split_size_or_sections: Union[int, Sequence[int]], dim: int = 0) -> tuple[Tensor, ...]:
     """Views of a tensor cut along a dimension: into parts of one size, of which the last may be smaller, or of the sizes
     that a list holds."""
-    return tuple(_C.split(checked(tensor, "split"), split_size_or_sections, dim))
+    return tuple(_C.split(checked(tensor, "split", "tensor"), split_size_or_sections, dim))
 
 
 def _check_dims(input: Tensor, dims: int, function: str) -> None:

@@ -25,7 +25,7 @@ def _window(function: str, window: Tensor | None, length: int, n_fft: int, like:
     if window is None:
         real = _C.view_as_real(like.new_zeros(1)).dtype if like.is_complex() else like.dtype
         window = _C.ones(length, dtype=real, device=like.device)
-    if tuple(checked(window, function).shape) != (length,):
+    if tuple(checked(window, function, "window").shape) != (length,):
         raise _C.ValueError(f"{function}(): argument 'window' has shape [{length}], not {list(window.shape)}")
     left = (n_fft - length) // 2
     return _C.constant_pad_nd(window, [left, n_fft - length - left]) if length < n_fft else window

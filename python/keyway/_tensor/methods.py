@@ -192,22 +192,23 @@ def _part(function: Any) -> property:
     return property(lambda self: function(self), write, doc=function.__doc__)
 
 
-def checked(input: object, function: str) -> Tensor:
-    if not isinstance(input, Tensor):
-        raise _C.TypeError(f"{function}(): argument 'input' must be Tensor, not {type(input).__name__}")
-    return input
+def checked(given: object, function: str, argument: str = "input") -> Tensor:
+    """What a function was given as an argument. Raises keyway.TypeError unless it is a Tensor."""
+    if not isinstance(given, Tensor):
+        raise _C.TypeError(f"{function}(): argument '{argument}' must be Tensor, not {type(given).__name__}")
+    return given
 
 
-def put(made: Tensor, out: Tensor | None) -> Tensor:
+def put(made: Tensor, out: Tensor | None, function: str) -> Tensor:
     """A result, or what was given for it, which takes its shape."""
-    return made if out is None else out.resize_(made.shape).copy_(made)
+    return made if out is None else checked(out, function, "out").resize_(made.shape).copy_(made)
 
 
 def stored(made: Tensor, out: Tensor | None, function: str) -> Tensor:
     """A result, or what was given for it, which takes its shape and must have its dtype."""
-    if out is not None and checked(out, function).dtype is not made.dtype:
+    if out is not None and checked(out, function, "out").dtype is not made.dtype:
         raise _C.TypeError(f"{function}(): argument 'out' is {out.dtype}, but must be {made.dtype}")
-    return put(made, out)
+    return put(made, out, function)
 
 
 _nonzero_by_schema = _C.nonzero
@@ -247,12 +248,12 @@ def is_signed(input: Tensor) -> bool:
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether another tensor has the same shape."""
-    return checked(input, "is_same_size").shape == checked(other, "is_same_size").shape
+    return checked(input, "is_same_size").shape == checked(other, "is_same_size", "other").shape
 
 
 def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether another tensor is the same memory in the same shape."""
-    return (_C._storage_address(self) == _C._storage_address(checked(tensor, "is_set_to"))
+    return (_C._storage_address(self) == _C._storage_address(checked(tensor, "is_set_to", "tensor"))
             and self.shape == tensor.shape and self.stride() == tensor.stride()
             and self.storage_offset() == tensor.storage_offset())
 
@@ -294,12 +295,12 @@ def _new_empty_strided(
 def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the shape of another: a view where it can be. Raises keyway.ValueError if the elements differ in
     number."""
-    return self.reshape(checked(other, "reshape_as").shape)
+    return self.reshape(checked(other, "reshape_as", "other").shape)
 
 
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
     """Gives the tensor the size of another, as resize_ does."""
-    size = checked(the_template, "resize_as_").shape
+    size = checked(the_template, "resize_as_", "the_template").shape
     return checked(input, "resize_as_").resize_(size, memory_format=memory_format)
 
 

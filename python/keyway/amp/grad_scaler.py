@@ -18,7 +18,8 @@ class _Steps:
 
     def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = optimizer  # held, so that no other one has its id
-        self.found_inf: dict[Any, Tensor] = {}  # by device; empty: they are still scaled
+        self.found_inf: dict[Any, Tensor] = {}  # by device
+        self.unscaled = False
         self.stepped = False
 
 
@@ -81,9 +82,10 @@ class GradScaler:
         steps = self._steps_of(optimizer)
         if steps.stepped:
             raise _C.Error("GradScaler.unscale_: it is called after step() of this optimizer, before update()")
-        if steps.found_inf:
+        if steps.unscaled:
             raise _C.Error("GradScaler.unscale_: it was called for this optimizer already since the last update()")
         steps.found_inf = self._unscale(optimizer)
+        steps.unscaled = bool(steps.found_inf)
 
     def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
         """optimizer.step() with divided gradients, if all are finite; else None. Waits for the device.
@@ -102,19 +104,20 @@ class GradScaler:
         if steps.stepped:
             raise _C.Error("GradScaler.step: it was called for this optimizer already since the last update()")
         is_left_to_it = getattr(optimizer, "_step_supports_amp_scaling", False)
-        is_scaled = is_left_to_it and not steps.found_inf
+        is_scaled = is_left_to_it and not steps.unscaled
         if is_scaled:
             steps.found_inf = self._unscale(optimizer, is_check=True)
-        elif not steps.found_inf:
+        elif not steps.unscaled:
             self.unscale_(optimizer)
         if not steps.found_inf:
             raise _C.Error("GradScaler.step: none of the optimizer's parameters has a gradient")
-        steps.stepped = True
+        result = None
         if is_left_to_it:
-            return self._step_of(optimizer, list(steps.found_inf.values()), is_scaled, args, kwargs)
-        if any(found.item() for found in steps.found_inf.values()):
-            return None
-        return optimizer.step(*args, **kwargs)
+            result = self._step_of(optimizer, list(steps.found_inf.values()), is_scaled, args, kwargs)
+        elif not any(found.item() for found in steps.found_inf.values()):
+            result = optimizer.step(*args, **kwargs)
+        steps.stepped = True  # one that raises is no step
+        return result
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """The scale for what follows: `new_scale`, if it is given, else by what became of the steps. Raises

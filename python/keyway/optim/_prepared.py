@@ -31,8 +31,8 @@ def check_betas(betas: tuple[float, float]) -> None:
 
 def begin(state: dict[str, Any], parameter: Tensor, *zeros: str, **numbers: float) -> None:
     """Gives an empty state the number of no step, other numbers, and zeros of the parameter's shape by their names."""
-    state.update({name: scalar(value) for name, value in {"step": 0.0, **numbers}.items()})
-    state.update({name: keyway.zeros_like(parameter) for name in zeros})
+    made = {name: scalar(value) for name, value in {"step": 0.0, **numbers}.items()}
+    state.update({**made, **{name: keyway.zeros_like(parameter) for name in zeros}})
 
 
 def scalar(value: float) -> Tensor:

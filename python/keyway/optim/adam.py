@@ -99,9 +99,7 @@ def _operators(group: dict[str, Any]) -> tuple[str, ...]:
 def _filled(state: dict[str, Any], parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
     """The state of a parameter, begun if it is empty."""
     if not state:
-        begin(state, parameter, "exp_avg", "exp_avg_sq")
-        if group["amsgrad"]:
-            state["max_exp_avg_sq"] = keyway.zeros_like(parameter)
+        begin(state, parameter, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
     return state
 
 

@@ -37,7 +37,10 @@ class LBFGS(Optimizer):
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # which it cannot do without
-        """Makes iterations. `closure` computes the loss and the gradients; its first result is returned."""
+        """Makes iterations. `closure` computes the loss and the gradients; its first result is returned.
+
+        Where it raises, the parameters stay where it was called, as in PyTorch: within a line search that may be far
+        along the direction."""
         if closure is None:
             raise keyway.TypeError("LBFGS.step calls its closure: it cannot be None")
         group = self.param_groups[0]

@@ -44,9 +44,11 @@ class NAdam(Optimizer):
         grad = gradient_to_use(parameter, grad, group)
         beta1, beta2 = group["betas"]
         momentum, following = (beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
-        product, lr = state["mu_product"].mul_(momentum).item(), group["lr"]
+        mu_product = state["mu_product"].mul(momentum)
+        product, lr = mu_product.item(), group["lr"]
         mean = state["exp_avg"].mul_(beta1).add_(grad, alpha=1 - beta1)
         square = state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         denominator = square.sqrt().div(math.sqrt(1 - beta2**step)).add_(group["eps"])
         parameter.addcdiv_(grad, denominator, value=-lr * (1 - momentum) / (1 - product))
         parameter.addcdiv_(mean, denominator, value=-lr * following / (1 - product * following))
+        state["mu_product"].copy_(mu_product)

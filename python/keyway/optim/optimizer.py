@@ -28,6 +28,18 @@ class Optimizer:
     parameter, or the parts of a complex one, and may define _update_fused(), which changes many; or it defines step().
     `state` holds what is remembered of each parameter.
 
+    A subclass that puts an update in the place of another optimizer's also says:
+
+    - who counts the steps. With `_counts_steps`, which all of this package's set but SGD, Muon and LBFGS, step() adds 1
+      to state["step"] behind each update, which must have put a tensor there. A class whose update counts by itself, or
+      not at all, sets `_counts_steps = False`.
+    - what is fused. SGD, Adam and AdamW change most parameters in _update_fused(); the update gets those alone that it
+      gives back: all, if the subclass returns list(group["params"]) there, or is made with fused=False.
+    - `_NUMBERS`, the names of what a state holds that does not follow the parameter's dtype and device.
+
+    An update that raises is no step: it is not counted, and a state that it began is dropped. What it changed of the
+    parameter, or of a state that was there, stays, as in PyTorch; so it changes its numbers last.
+
     Options that optimizers have for PyTorch's sake change no result: `foreach`, as steps go over all parameters at once
     where they can, `capturable`, and `fused` where there is no fused operator. With `differentiable`, steps are
     recorded for autograd.
@@ -139,12 +151,18 @@ class Optimizer:
                         continue
                     self._check_capture(parameter, group)
                     state = self.state[parameter]
+                    is_first = not state
                     if group.get("differentiable"):  # what steps before have saved of it is not changed
                         state.update({name: value.clone() for name, value in state.items()
                                       if isinstance(value, Tensor)})
                     update = self._update_parts if parameter.is_complex() else self._update
-                    update(parameter, parameter.grad, group, state)
-                    if self._counts_steps:  # behind the update: one that raises is no step
+                    try:
+                        update(parameter, parameter.grad, group, state)
+                    except BaseException:  # one that raises is no step, and begins no state
+                        if is_first:
+                            del self.state[parameter]
+                        raise
+                    if self._counts_steps:
                         state["step"].add_(1)
                     if not state:
                         del self.state[parameter]

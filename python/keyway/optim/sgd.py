@@ -58,15 +58,17 @@ class SGD(Optimizer):
                     check_states_are_with(parameters, [self.state[p]["momentum_buffer"] for p in parameters])
         for parameters, grads in sets:
             first = self._lacks_momentum(parameters[0], group)
-            if first:  # zeros: the step may be left out, by found_inf
-                for parameter in parameters:
-                    self.state[parameter]["momentum_buffer"] = _C.zeros_like(parameter)
-            buffers = [self.state[parameter]["momentum_buffer"] for parameter in parameters] if momentum != 0 else []
+            buffers = []
+            if momentum != 0:  # at first zeros: the step may be left out, by found_inf
+                buffers = [_C.zeros_like(p) if first else self.state[p]["momentum_buffer"] for p in parameters]
             grad_scale, found_inf = self._scaling_on(parameters[0].device)
             _C._fused_sgd_(parameters, grads, buffers, lr=group["lr"], momentum=momentum,
                            dampening=group["dampening"], weight_decay=group["weight_decay"],
                            nesterov=group["nesterov"], maximize=group["maximize"], is_first_step=first,
                            grad_scale=grad_scale, found_inf=found_inf)
+            if first:
+                for parameter, buffer in zip(parameters, buffers):
+                    self.state[parameter]["momentum_buffer"] = buffer
         return others
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:

@@ -12,4 +12,4 @@ __all__ = ["from_dlpack", "to_dlpack"]
 
 def to_dlpack(tensor: Tensor) -> Any:
     """A capsule of the tensor's memory that one other library may take, once; from_dlpack takes it back."""
-    return checked(tensor, "to_dlpack").__dlpack__()
+    return checked(tensor, "to_dlpack", "tensor").__dlpack__()

@@ -37,11 +37,11 @@ def values(numbers: Any, dtype: Any = None) -> Input:
 
 class Case:
     """One module, called once. `inputs` are those of forward(); `call` has its keyword arguments, and `tensors` options
-    that are tensors. `initial` is False where the languages draw first values in another order."""
+    that are tensors."""
 
     def __init__(self, cls: str, options: dict[str, Any], *inputs: Input, label: str = "", training: bool = True,
                  call: dict[str, Any] | None = None, tensors: dict[str, Input] | None = None,
-                 call_tensors: dict[str, Input] | None = None, initial: bool = True) -> None:
+                 call_tensors: dict[str, Input] | None = None) -> None:
         self.name = f"{cls}{'-' if label else ''}{label}"
         self.cls = cls
         self.options = options
@@ -50,7 +50,6 @@ class Case:
         self.call = call or {}
         self.tensors = tensors or {}
         self.call_tensors = call_tensors or {}
-        self.initial = initial
 
 
 def _activations() -> list[Case]:
@@ -303,9 +302,9 @@ def _sequences() -> list[Case]:
         Case("TransformerDecoderLayer", {**layer, "activation": "gelu", "layer_norm_eps": 1e-3, "batch_first": True,
                                          "norm_first": True, "bias": False}, floats(2, 5, 8), floats(2, 4, 8),
              label="before"),
-        # C++ draws numbers for each layer of a stack, Python for one that is copied.
-        Case("Transformer", {**layer, "num_encoder_layers": 2, "num_decoder_layers": 1}, x, floats(4, 2, 8),
-             initial=False),
+        Case("Transformer", {**layer, "num_encoder_layers": 3, "num_decoder_layers": 2}, x, floats(4, 2, 8)),
+        Case("Transformer", {**layer, "num_encoder_layers": 0, "num_decoder_layers": 1}, x, floats(4, 2, 8),
+             label="decoder"),
         Case("Transformer", {**layer, "num_encoder_layers": 1, "num_decoder_layers": 1, "activation": "gelu",
                              "layer_norm_eps": 1e-3, "batch_first": True, "norm_first": True, "bias": False},
              floats(2, 5, 8), floats(2, 4, 8), label="before"),

@@ -80,9 +80,7 @@ def python_module(case: cases.Case, tensors: dict[str, Tensor], initial: dict[st
     results |= {f"grad.input.{i}": tensor.grad for i, tensor in enumerate(inputs) if tensor.grad is not None}
     results |= {f"grad.{name}": p.grad for name, p in module.named_parameters() if p.grad is not None}
     results |= {f"state.{name}": value for name, value in module.state_dict().items()}
-    if case.initial:
-        results |= {f"initial.{name}": value for name, value in initial.items()}
-    return results
+    return results | {f"initial.{name}": value for name, value in initial.items()}
 
 
 def flat(result: Any) -> list[Tensor]:
@@ -262,10 +260,7 @@ class Languages(unittest.TestCase):
     def test_modules_have_the_same_states_results_and_gradients(self) -> None:
         for case in cases.MODULES:
             with self.subTest(case.name):
-                found = self.results_of(case.name)
-                if not case.initial:
-                    found = {name: value for name, value in found.items() if not name.startswith("initial.")}
-                self.check_same(self.expected[case.name], found)
+                self.check_same(self.expected[case.name], self.results_of(case.name))
                 state = [name[6:] for name in self.expected[case.name] if name.startswith("state.")]
                 self.assertEqual(state, self.known_of(case.name)["state"])
 

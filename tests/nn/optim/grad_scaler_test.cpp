@@ -31,6 +31,15 @@ struct Training {
   }
 };
 
+struct Failing : optim::SGD {
+  using SGD::SGD;
+  Tensor step(const LossClosure& closure = nullptr) override {
+    KEYWAY_CHECK(!fails, "no step");
+    return SGD::step(closure);
+  }
+  bool fails = true;
+};
+
 }  // namespace
 
 TEST_CASE("gradients are used as if the loss had not been scaled, and the scale grows after steps that went well") {
@@ -83,6 +92,17 @@ TEST_CASE("gradients can be unscaled before they are clipped, once") {
   CHECK(training.scaler.step(training.optimizer));
   CHECK(training.a[0].item<float>() == 0);
   CHECK(error_of([&] { training.scaler.step(training.optimizer); }).find("has made a step") != std::string::npos);
+}
+
+TEST_CASE("a step that throws can be taken again") {
+  const Tensor a = ones({2}).requires_grad_();
+  Failing optimizer({a}, optim::SGDOptions(0.5));
+  optim::GradScaler scaler(optim::GradScalerOptions().init_scale(8));
+  scaler.scale(a.sum()).backward();
+  CHECK(error_of([&] { scaler.step(optimizer); }) == "no step");
+  optimizer.fails = false;
+  CHECK(scaler.step(optimizer));
+  CHECK(a[0].item<float>() == 0.5f);
 }
 
 TEST_CASE("what a scaler refuses") {

@@ -263,6 +263,16 @@ TEST_CASE("a fused step that throws is no step") {
   CHECK(optimizer.state_dict()["state.0.step"].item<double>() == 0);
 }
 
+TEST_CASE("the numbers of a state stay where a step throws at its end") {
+  // Both elements are one place in memory: the parameter cannot be written to.
+  const Tensor parameter = keyway::zeros({1}).expand({2}).requires_grad_();
+  optim::NAdam optimizer({parameter});
+  autograd::set_grad(parameter, keyway::ones({2}));
+  CHECK(!error_of([&] { optimizer.step(); }).empty());
+  CHECK(optimizer.state_dict()["state.0.step"].item<double>() == 0);
+  CHECK(optimizer.state_dict()["state.0.mu_product"].item<double>() == 1);
+}
+
 TEST_CASE("a state of steps that lacks a tensor is refused, and nothing has changed") {
   const Tensor parameter = make_parameter();
   optim::Adam adam({parameter}, optim::AdamOptions(0.5));

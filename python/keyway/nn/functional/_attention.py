@@ -60,7 +60,7 @@ def _given_heads(given: Tensor, name: str, query: Tensor, heads: int) -> Tensor:
 
 def _check_sequences(query: Tensor, key: Tensor, value: Tensor, embed_dim: int, heads: int) -> None:
     for name, sequence in (("query", query), ("key", key), ("value", value)):
-        if checked(sequence, _NAME).dim() != query.dim() or query.dim() not in (2, 3):
+        if checked(sequence, _NAME, name).dim() != query.dim() or query.dim() not in (2, 3):
             raise _C.ValueError(f"{_NAME}: query, key and value have 2 dimensions each, or 3, but {name} has "
                                 f"{sequence.dim()}")
     if query.size(-1) != embed_dim:

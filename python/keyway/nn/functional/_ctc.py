@@ -16,7 +16,7 @@ Lengths = Union[Tensor, Sequence[int]]
 def ctc_losses(log_probs: Tensor, targets: Tensor, input_lengths: Lengths, target_lengths: Lengths, blank: int,
                zero_infinity: bool, reduction: int) -> Tensor:
     """ctc_loss with the reduction as a number: 0 for none, 1 for the mean, 2 for the sum."""
-    is_single = checked(log_probs, "ctc_loss").dim() == 2
+    is_single = checked(log_probs, "ctc_loss", "log_probs").dim() == 2
     if is_single:
         log_probs = log_probs.unsqueeze(1)
     _check(log_probs, targets, blank)
@@ -40,7 +40,7 @@ def _check(log_probs: Tensor, targets: Tensor, blank: int) -> None:
         raise _C.ValueError(f"ctc_loss: log_probs have 2 or 3 dimensions, not {log_probs.dim()}")
     if log_probs.dtype not in (_C.float32, _C.float64):
         raise _C.DtypeError(f"ctc_loss: log_probs are float32 or float64, not {log_probs.dtype}")
-    if checked(targets, "ctc_loss").dim() not in (1, 2):
+    if checked(targets, "ctc_loss", "targets").dim() not in (1, 2):
         raise _C.ValueError(f"ctc_loss: targets have 1 or 2 dimensions, not {targets.dim()}")
     if not 0 <= blank < log_probs.size(2):
         raise _C.ValueError(f"ctc_loss: blank must be in label range, 0 to {log_probs.size(2) - 1}, not {blank}")

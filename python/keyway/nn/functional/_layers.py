@@ -21,7 +21,7 @@ def embedding(
     The row `padding_idx` gets no gradient. With `max_norm`, rows that are looked up and longer are shortened to that
     norm first, in the table. Raises keyway.Error for `sparse`, which is not there.
     """
-    rows = checked(weight, "embedding").size(0)
+    rows = checked(weight, "embedding", "weight").size(0)
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise _C.ValueError(f"embedding: padding_idx is {padding_idx}, but the table has {rows} rows")
     row = -1 if padding_idx is None else padding_idx % rows
@@ -127,7 +127,7 @@ dropout3d = _channel_dropout(3)
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Classes [...] of int64 to [..., num_classes] of int64: 1 at the class, 0 elsewhere. -1: as many classes as the
     largest one says."""
-    if checked(tensor, "one_hot").dtype is not _C.int64:
+    if checked(tensor, "one_hot", "tensor").dtype is not _C.int64:
         raise keyway.TypeError(f"one_hot: classes are int64, not {tensor.dtype}")
     if tensor.numel() == 0 and num_classes <= 0:
         raise keyway.ValueError("one_hot: without classes, num_classes must be given")

@@ -108,8 +108,8 @@ def triplet_margin_with_distance_loss(
     """triplet_margin_loss with another distance, by default pairwise_distance."""
     _check_margin("triplet_margin_with_distance_loss", margin)
     number(reduction)
-    for tensor in (anchor, positive, negative):
-        checked(tensor, "triplet_margin_with_distance_loss")
+    for name, tensor in (("anchor", anchor), ("positive", positive), ("negative", negative)):
+        checked(tensor, "triplet_margin_with_distance_loss", name)
     if not anchor.dim() == positive.dim() == negative.dim():
         raise _C.ValueError(f"triplet_margin_with_distance_loss: the tensors have {anchor.dim()}, {positive.dim()} and "
                             f"{negative.dim()} dimensions, but must have as many each")

@@ -91,7 +91,7 @@ def grid_sample(
     mode: "bilinear", "nearest", or of images "bicubic". padding_mode: what lies beyond the image: "zeros", its
     "border", or its "reflection".
     """
-    checked(input, "grid_sample"), checked(grid, "grid_sample")
+    checked(input, "grid_sample"), checked(grid, "grid_sample", "grid")
     modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
     if mode not in modes or padding_mode not in paddings:
         raise _C.ValueError(f"grid_sample(): mode is one of {modes} and padding_mode one of {paddings}, "
@@ -102,7 +102,7 @@ def grid_sample(
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """A grid [N, H, W, 2] for grid_sample out of matrices `theta` [N, 2, 3]: where each place of an image of `size`
     (N, C, H, W) comes from. Or [N, D, H, W, 3] out of [N, 3, 4], for volumes of (N, C, D, H, W)."""
-    if not checked(theta, "affine_grid").is_floating_point():
+    if not checked(theta, "affine_grid", "theta").is_floating_point():
         raise _C.ValueError(f"affine_grid(): theta must be of floating-point dtype, not {theta.dtype}")
     dims = len(size) - 2
     if dims not in (2, 3) or tuple(theta.shape) != (size[0], dims, dims + 1):
