@@ -9,6 +9,7 @@ import ast
 import json
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -39,11 +40,26 @@ def copy_documents(files):
     """Copies the pages, and the files that they link to; returns the pages by their paths."""
     pages = pages_of(ROOT, files)
     for path, page in pages.items():
-        copy(ROOT / path, PAGES / path)
+        write(PAGES / path, with_pictures((ROOT / path).read_text(), PAGES / path))
         for linked in linked_files(page):
             if linked not in pages:
                 copy(ROOT / linked, PAGES / linked)
     return pages
+
+
+def with_pictures(text, target):
+    """The text of a page with its Mermaid graphs, of lines `a --> b & c` alone, as pictures that Graphviz draws beside it."""
+    def drawn(block):
+        edges = [line.split(" --> ") for line in block[1].splitlines()]
+        graph = "".join(f'"{begin.strip()}" -> {{{" ".join(json.dumps(end) for end in ends.split(" & "))}}};' for begin, ends in edges)
+        style = 'node [shape=box style=rounded]; bgcolor=transparent; ' + "".join(
+            f'{kind} [color="#808080" fontcolor="#5c7cfa" fontname="sans-serif"]; ' for kind in ("node", "edge"))
+        picture = target.with_name(f"{target.stem}-{len(list(target.parent.glob(f'{target.stem}-*.svg')))}.svg")
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["dot", "-Tsvg", "-o", picture], input=f"digraph {{ {style} {graph} }}", text=True, check=True)
+        return f"![What imports what]({picture.name})"
+
+    return re.sub(r"^```mermaid\ngraph TD\n(.*?)^```$", drawn, text, flags=re.MULTILINE | re.DOTALL)
 
 
 def linked_files(page):
@@ -196,6 +212,7 @@ def main():
     pages = copy_documents(files)
     documents = document_nav(pages)
     stage_package()
+    copy(ROOT / "docs/site/wide.css", PAGES / "wide.css")
     nav = [*documents, {"A tour of the tree": folder_nav(pages, json.dumps(documents))},
            {"Operators": operator_nav()}, {"Python reference": python_nav()}, {"C++ reference": cpp_nav(files)}]
     write(OUT / "mkdocs.yml", json.dumps({"INHERIT": "../../docs/site/mkdocs.yml", "docs_dir": "pages", "site_dir": "site",
