@@ -28,7 +28,7 @@ class KEYWAY_API SavedTensorHooks {
 extern KEYWAY_API constinit thread_local SavedTensorHooks* saved_tensor_hooks
     __attribute__((tls_model("initial-exec")));
 
-// While it lives, the thread has other hooks.
+// While it lives, the thread's calls are recorded with other hooks.
 class SavedTensorHooksGuard {
  public:
   explicit SavedTensorHooksGuard(SavedTensorHooks* hooks) : before_(std::exchange(saved_tensor_hooks, hooks)) {}

@@ -49,7 +49,7 @@ KEYWAY_API const VmapLevel* innermost_level();
 // for a while.
 KEYWAY_API const VmapLevel* find_level(std::uint64_t id);
 
-// While it lives, the thread's calls are made outside of a level and of those within it; of a null one, of all.
+// While it lives, the thread's calls are made outside of a level and of those within it; with null, outside of all.
 class KEYWAY_API OutsideLevelGuard {
  public:
   explicit OutsideLevelGuard(const VmapLevel* level);

@@ -14,9 +14,8 @@
 
 namespace keyway::inline v1::forward {
 
-// A call of an operator, its arguments taken apart at a level. `tangents` parallels `primals`: the slot of a defined
-// tensor holds its tangent, undefined if it has none, that of a list a list of the same length; all other slots are
-// None.
+// A call of an operator, its arguments taken apart at a level. `tangents` parallels `primals`: for a defined tensor it
+// has the tangent, undefined if there is none; for a list, a list of the same length; all other slots are None.
 struct JvpCall {
   const OperatorEntry& op;
   LevelPtr level;
