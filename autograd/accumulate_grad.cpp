@@ -42,7 +42,7 @@ AccumulateGrad::AccumulateGrad(Tensor leaf, NodeOrigin&& origin) : AccumulateGra
 }
 
 void AccumulateGrad::run_tensor_hooks(variable_list& grads) {
-  run_hooks(leaf_, grads[0]);
+  run_leaf_hooks(leaf_, grads[0]);
   Node::run_tensor_hooks(grads);
 }
 
@@ -54,9 +54,9 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   Tensor grad = grad_of(leaf_);
   // Backwards of other threads may have added to it in streams that nobody else orders with this one.
   if (!leaf_.device().is_cpu()) [[unlikely]]
-    follow(accumulated_in(leaf_), grad.defined() ? grad : fresh);
-  const bool shared = backward_has_streams();
-  if (shared) share_with_caller(grad);
+    wait_for_last_writer(last_accumulation_stream(leaf_), grad.defined() ? grad : fresh);
+  const bool shared = backward_uses_other_streams();
+  if (shared) record_use_for_caller(grad);
   if (!grad.defined()) {
     if (!grad_enabled() && is_laid_for(leaf_, fresh) && is_sole_owner(fresh)) {
       set_grad(leaf_, Tensor(make_view(fresh, fresh.sizes(), fresh.strides(), fresh.storage_offset())));
@@ -68,7 +68,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   } else {
     grad.add_(fresh);
   }
-  if (shared) share_with_caller(grad_of(leaf_));
+  if (shared) record_use_for_caller(grad_of(leaf_));
   run_post_accumulate_hooks(leaf_);
   return {};
 }

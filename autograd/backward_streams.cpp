@@ -30,7 +30,7 @@ void record_use(const TensorBase& tensor) {
   if (has_streams(tensor.device())) record_use_in(tensor, current_stream(tensor.device()));
 }
 
-void follow(Stream& last, const TensorBase& tensor) {
+void wait_for_last_writer(Stream& last, const TensorBase& tensor) {
   if (!has_streams(tensor.device())) return;
   const Stream here = current_stream(tensor.device());
   if (here == last) return;

@@ -21,10 +21,10 @@ namespace keyway::inline v1::autograd {
 // There is one only for a backward that has nodes of other streams than the caller's.
 class BackwardStreams {
  public:
-  // Null if the nodes that run have no such stream, and while a graph is captured, all of whose work belongs into the
-  // stream that is captured. Else the streams of the nodes wait for the caller's from now on.
+  // Null if every node runs in the caller's stream, or while a graph is captured, all of whose work belongs into the
+  // captured stream. Else the streams of the nodes wait for the caller's from now on.
   static std::unique_ptr<BackwardStreams> of(NodeTable& nodes);
-  // As join(), where that was not called: the backward failed.
+  // Joins if join() was not called, because the backward failed.
   ~BackwardStreams();
 
   // The caller's streams wait for all others.
@@ -34,7 +34,8 @@ class BackwardStreams {
   // The gradients may be used in streams that are current then. Requires: the caller's streams are current.
   std::optional<StreamGuard> enter(const Node& node, const variable_list& grads);
 
-  // Before and after what has come to `edge` so far, `sum`, is used and replaced in the current streams.
+  // Call before and after `sum`, the gradient accumulated so far for `edge`, is read and replaced in the current
+  // streams.
   void before_sum(const Edge& edge, const Tensor& sum);
   void after_sum(const Edge& edge, const Tensor& sum);
 
@@ -66,8 +67,8 @@ class BackwardStreams {
 // only after that. Nothing where memory is not kept for streams.
 void record_use(const TensorBase& tensor);
 
-// The stream that is current on the device of `tensor`, which was last written in `last`, goes on after that, and is
-// the last one now. Not in a capture, whose work is done at another time.
-void follow(Stream& last, const TensorBase& tensor);
+// The stream that is current on the device of `tensor`, which was last written in the stream `last`, waits for what is
+// in that, and becomes `last`. In a capture it does not wait, since captured work is done at another time.
+void wait_for_last_writer(Stream& last, const TensorBase& tensor);
 
 }  // namespace keyway::inline v1::autograd

@@ -29,9 +29,9 @@ class GraphTask {
     const NodeState* state = table_.lookup(&node);
     return state != nullptr && state->wanted();
   }
-  bool has_streams() const { return streams_ != nullptr; }
-  // Requires: has_streams().
-  void share_with_caller(const TensorBase& tensor) const {
+  bool uses_other_streams() const { return streams_ != nullptr; }
+  // Requires: uses_other_streams().
+  void record_use_for_caller(const TensorBase& tensor) const {
     if (!tensor.defined()) return;
     record_use(tensor);
     streams_->hand_over(tensor);
@@ -187,7 +187,7 @@ void GraphTask::capture(const Node& node, const variable_list& grads) {
     const Edge& input = (*inputs_)[i];
     if (input.node.get() != &node || input.input_nr >= grads.size()) continue;
     captured_[i] = grads[input.input_nr];
-    if (streams_) share_with_caller(captured_[i]);
+    if (streams_) record_use_for_caller(captured_[i]);
   }
 }
 
@@ -201,7 +201,7 @@ variable_list GraphTask::apply(Node& node, variable_list&& grads) const {
   const variable_list kept = node.has_post_hooks() ? grads : variable_list();
   variable_list out = node.apply(std::move(grads));
   node.run_post_hooks(out, kept);
-  if (!options_.keep_graph) node.release_variables();
+  if (!options_.retain_graph) node.release_variables();
   KEYWAY_CHECK_AS(Autograd, out.size() <= node.next_edges().size(), "{} returned {} gradients for {} inputs",
                   node.name(), out.size(), node.next_edges().size());
   return out;
@@ -270,7 +270,7 @@ variable_list GraphTask::run(const std::vector<Edge>& roots, variable_list grads
       else
         run_node(*node_);
     } catch (...) {
-      if (AnomalyMode::is_enabled()) tell_failure(*node_);
+      if (AnomalyMode::is_enabled()) report_failure(*node_);
       throw;
     }
     node_ = nullptr;
@@ -289,7 +289,7 @@ variable_list root_gradients(std::string_view what, const std::vector<Tensor>& o
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& output = outputs[i];
     KEYWAY_CHECK_AS(Autograd, output.defined(), "{}: tensor {} is undefined", what, i);
-    check_is_no_wrapper(output, what);
+    check_not_batched_or_dual(output, what);
     KEYWAY_CHECK_AS(Autograd, output.requires_grad(),
                     "{}: tensor {} does not require grad and has no graph: was it computed from a tensor that "
                     "requires grad, outside of no_grad?",
@@ -324,7 +324,7 @@ std::vector<Edge> edges_of(const std::vector<Tensor>& tensors, std::string_view 
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     KEYWAY_CHECK_AS(Autograd, tensors[i].defined(), "{}: input {} is undefined", what, i);
-    check_is_no_wrapper(tensors[i], what);
+    check_not_batched_or_dual(tensors[i], what);
     KEYWAY_CHECK_AS(Autograd, tensors[i].requires_grad(), "{}: input {} does not require grad", what, i);
     edges.push_back(gradient_edge(tensors[i]));
   }
@@ -367,9 +367,9 @@ Node* running_node() { return running == nullptr ? nullptr : running->node(); }
 
 bool wanted_by_running_backward(const Node& node) { return running == nullptr || running->wants(node); }
 
-bool backward_has_streams() { return running != nullptr && running->has_streams(); }
+bool backward_uses_other_streams() { return running != nullptr && running->uses_other_streams(); }
 
-void share_with_caller(const TensorBase& tensor) { running->share_with_caller(tensor); }
+void record_use_for_caller(const TensorBase& tensor) { running->record_use_for_caller(tensor); }
 
 variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, BackwardOptions options,
                            const std::vector<Edge>* inputs) {

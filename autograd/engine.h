@@ -8,16 +8,17 @@
 namespace keyway::inline v1::autograd {
 
 struct BackwardOptions {
-  bool keep_graph = false;    // what nodes saved stays, so that backward can run again
+  bool retain_graph = false;  // what nodes saved stays, so that backward can run again
   bool create_graph = false;  // the gradients' own computation is recorded
-  bool accumulate = false;    // of `inputs`: their gradients are accumulated, not returned
+  bool accumulate = false;    // gradients of `inputs` are added to the leaves' `grad`, not returned
 };
 
-// Runs backward from `roots`, whose gradients are `grads`. With `inputs` it computes their gradients only and
-// returns them, in order, an undefined tensor where there is none; leaves then keep their `grad`, and nodes that lead
-// to none of the inputs do not run. Without, leaves accumulate. On the calling thread; any number of threads may run
-// over one graph. May be called from a hook or a node. Keys that the thread includes and excludes hold for the calls of
-// backward, but for Autograd, ADInplaceOrView and Autocast.
+// Runs backward from `roots`, whose gradients are `grads`. Without `inputs`, the gradients of all leaves are added to
+// their `grad`, and nothing is returned. With `inputs`, only their gradients are computed, and nodes that lead to none
+// of them do not run. They are returned in order, undefined where there is none, and no leaf's `grad` changes; with
+// `options.accumulate` they are added to the leaves' `grad` instead, and all that is returned is undefined. On the
+// calling thread; any number of threads may run over one graph. May be called from a hook or a node. Keys that the
+// thread includes and excludes hold for the calls of backward, but for Autograd, ADInplaceOrView and Autocast.
 //
 // On devices with streams a node works in the stream that its call was made in, that of a leaf where its gradient is
 // computed. Seen from outside, all of it is work of the caller's current streams, which what comes before and after is
@@ -44,9 +45,9 @@ KEYWAY_API Node* running_node();
 KEYWAY_API bool wanted_by_running_backward(const Node& node);
 
 // Whether the running backward works in other streams than its caller's.
-bool backward_has_streams();
-// What such a backward uses in the current stream, and leaves to its caller, who may free it: its memory waits for
-// both.
-void share_with_caller(const TensorBase& tensor);
+bool backward_uses_other_streams();
+// Requires: backward_uses_other_streams(). Of a tensor that this backward uses in the current stream, and that its
+// caller may use and free: its memory is given out again only after what both streams have queued.
+void record_use_for_caller(const TensorBase& tensor);
 
 }  // namespace keyway::inline v1::autograd

@@ -13,8 +13,8 @@ struct ForwardModeHooks {
   std::vector<Tensor> (*grad)(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                               const std::vector<Tensor>& grad_outputs, bool retain_graph, bool create_graph,
                               bool allow_unused);
-  // What a dual tensor stands for once its level has ended; before that, the tensor itself.
-  TensorBase (*without_ended)(const TensorBase& tensor);
+  // forward::unwrap_if_ended.
+  TensorBase (*unwrap_if_ended)(const TensorBase& tensor);
 };
 
 // Said by forward mode as its first level begins, before there is a dual tensor; it is so from then on.

@@ -33,12 +33,13 @@ namespace keyway::inline v1::autograd {
 // What forward leaves for backward.
 class KEYWAY_API AutogradContext {
  public:
-  // Inputs and outputs of forward to keep; others would be a leak or a wrong gradient: keep those in
+  // Saves inputs and outputs of forward. Do not save other tensors here: they would leak or give wrong gradients; use
   // saved_data.
   void save_for_backward(variable_list tensors) { to_save_ = std::move(tensors); }
   // With their histories. Throws if one was changed in place since, or after they are freed.
   variable_list saved_tensors() const;
-  // Inputs that forward changed in place, and returns; one that is a view, alone.
+  // Inputs that forward changed in place; it must return them. If one of them is a view, forward must return nothing
+  // else.
   void mark_dirty(const variable_list& inputs);
   // Results that have no gradient.
   void mark_non_differentiable(const variable_list& outputs);
@@ -46,7 +47,7 @@ class KEYWAY_API AutogradContext {
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
   bool materializes_grads() const { return materialize_grads_; }
   // Whether backward wants the gradient of tensor input i.
-  bool needs_input_grad(std::size_t i) const { return node_->needs_input_grad(i); }
+  bool needs_input_grad(std::size_t i) const { return node_->should_compute_output(i); }
 
   // Anything else.
   std::map<std::string, IValue> saved_data;

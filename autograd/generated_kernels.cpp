@@ -49,9 +49,9 @@ void release(std::vector<SavedVariable>& saved) {
   for (SavedVariable& variable : saved) variable.reset();
 }
 
-bool needs_any_input_grad(const Node& node, std::size_t first, std::size_t count) {
+bool should_compute_any_output(const Node& node, std::size_t first, std::size_t count) {
   for (std::size_t i = first; i < first + count; ++i) {
-    if (node.needs_input_grad(i)) return true;
+    if (node.should_compute_output(i)) return true;
   }
   return false;
 }

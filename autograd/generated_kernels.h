@@ -108,7 +108,7 @@ KEYWAY_API variable_list unpack(const std::vector<SavedVariable>& saved, const N
 KEYWAY_API void release(std::vector<SavedVariable>& saved);
 
 // Whether the running backward wants any of the gradients first ... first + count - 1.
-KEYWAY_API bool needs_any_input_grad(const Node& node, std::size_t first, std::size_t count);
+KEYWAY_API bool should_compute_any_output(const Node& node, std::size_t first, std::size_t count);
 template <std::size_t N>
 constexpr bool any(const std::array<bool, N>& flags) {
   for (const bool flag : flags) {

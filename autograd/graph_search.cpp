@@ -4,7 +4,7 @@
 
 namespace keyway::inline v1::autograd {
 
-bool depends_on_others(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs) {
+bool reaches_other_leaves(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs) {
   NodeTable seen;
   // Their gradients go no further.
   for (const Tensor& input : inputs)

@@ -1,4 +1,4 @@
-// What a graph leads to.
+// Whether a graph leads to leaves besides given inputs.
 #pragma once
 
 #include <keyway/tensor.h>
@@ -9,6 +9,6 @@ namespace keyway::inline v1::autograd {
 
 // Whether gradients of the outputs would flow to leaves that are not reached through one of the inputs. If not, the
 // gradients by the inputs depend on nothing that can be differentiated by.
-KEYWAY_API bool depends_on_others(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs);
+KEYWAY_API bool reaches_other_leaves(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs);
 
 }  // namespace keyway::inline v1::autograd

@@ -11,6 +11,8 @@
 namespace keyway::inline v1::autograd {
 
 namespace detail {
+// The key, which every tensor that requires grad has, is asked for first: that tests one bit, and an undefined tensor,
+// which cannot be asked anything else, has no keys.
 inline bool requires_grad(const TensorBase& tensor) {
   return tensor.key_set().has(Functionality::Autograd) && tensor.requires_grad();
 }

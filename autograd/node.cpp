@@ -134,7 +134,9 @@ std::uint32_t Node::add_undefined_input() {
   return static_cast<std::uint32_t>(inputs_.size() - 1);
 }
 
-bool Node::needs_input_grad(std::size_t i) const { return edges_[i] && wanted_by_running_backward(*edges_[i].node); }
+bool Node::should_compute_output(std::size_t i) const {
+  return edges_[i] && wanted_by_running_backward(*edges_[i].node);
+}
 
 void Node::run_tensor_hooks(variable_list& grads) {
   const Extras* const more = extras();

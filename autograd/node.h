@@ -41,7 +41,8 @@ struct InputMetadata {
   Device device = DeviceType::CPU;
 };
 
-// Gradients of the outputs before, or of the inputs after a node runs; may replace them.
+// Called before a node runs, with its inputs, and after it has run, with its outputs and inputs; may change the list
+// that is not const.
 using PreHook = std::function<void(variable_list& grad_outputs)>;
 using PostHook = std::function<void(variable_list& grad_inputs, const variable_list& grad_outputs)>;
 
@@ -51,6 +52,8 @@ class KEYWAY_API NodeBinding {
   virtual ~NodeBinding();
 };
 
+// One differentiable call, run in backward. Its inputs are the gradients of the forward call's outputs; its outputs are
+// the gradients of the forward call's inputs, one for each of next_edges().
 class KEYWAY_API Node : public RefCounted {
  public:
   // In anomaly mode it remembers where its call is made, which may throw, and wait for another language's lock: the
@@ -60,8 +63,7 @@ class KEYWAY_API Node : public RefCounted {
 
   // "MulBackward0".
   virtual std::string name() const = 0;
-  // Gradients of the outputs to gradients of the inputs, one for each edge. An undefined tensor stands for
-  // zeros.
+  // Takes the node's inputs and gives its outputs. An undefined tensor stands for zeros.
   virtual variable_list apply(variable_list&& grads) = 0;
   // Frees what was saved for apply(), which cannot run again then.
   virtual void release_variables() {}
@@ -69,9 +71,9 @@ class KEYWAY_API Node : public RefCounted {
   void add_next_edge(Edge edge) { edges_.push_back(std::move(edge)); }
   void set_next_edge(std::size_t i, Edge edge) { edges_[i] = std::move(edge); }
   ArrayRef<Edge> next_edges() const { return edges_; }
-  // Of one more input of the node, the gradient of `output`; gives its number.
+  // Adds an input of the node, the gradient of `output`; gives its number.
   std::uint32_t add_input_metadata(const TensorBase& output);
-  // One more input, of an output that never gets a gradient.
+  // Adds an input that never gets a gradient.
   std::uint32_t add_undefined_input();
   std::size_t num_inputs() const { return inputs_.size(); }
   // Null for one of add_undefined_input().
@@ -79,23 +81,23 @@ class KEYWAY_API Node : public RefCounted {
     return inputs_[i].dtype == ScalarType::Undefined ? nullptr : &inputs_[i];
   }
 
-  // The stream that was current on the device of the node's first output that lies on a device with streams, when the
-  // call was made: backward works in it too. None for other nodes.
+  // The stream that was current, when the call was made, on the device of the call's first output that lies on a device
+  // with streams: backward works in it too. None if there is no such output.
   std::optional<Stream> stream() const {
     if (stream_device_.is_cpu()) return std::nullopt;
     return Stream(stream_device_, stream_id_);
   }
   bool has_stream() const { return !stream_device_.is_cpu(); }
 
-  // Whether the running backward wants the gradient of input i. For apply().
-  bool needs_input_grad(std::size_t i) const;
+  // Whether the running backward wants the gradient that goes out along next_edges()[i]. For apply().
+  bool should_compute_output(std::size_t i) const;
 
   // Nodes made later run earlier in backward.
   std::uint64_t sequence_nr() const { return sequence_nr_; }
 
-  // What was added, in order, before the node runs: hooks of its outputs, which see what grad() returns; what retains
-  // gradients; hooks of the node itself, which are called only if it runs. Hooks may be added while a backward runs, by
-  // any thread; those that a hook adds wait for the next backward.
+  // What was added, in order, before the node runs: hooks of the call's outputs, which see what grad() returns; what
+  // retains gradients; hooks of the node itself, which are called only if it runs. Hooks may be added while a backward
+  // runs, by any thread; those that a hook adds wait for the next backward.
   virtual void run_tensor_hooks(variable_list& grads);
   void run_pre_hooks(variable_list& grads);
   void run_post_hooks(variable_list& grad_inputs, const variable_list& grad_outputs);

@@ -7,7 +7,7 @@
 namespace keyway::inline v1::autograd {
 
 namespace {
-constinit Setting<OriginKeeper*> origin_keeper;
+constinit Setting<AnomalyRecorder*> anomaly_recorder;
 
 // "SqrtBackward0, recorded in the backward of MulBackward0".
 std::string described(const Node& node) {
@@ -17,9 +17,9 @@ std::string described(const Node& node) {
 }
 }  // namespace
 
-OriginKeeper::~OriginKeeper() = default;
+AnomalyRecorder::~AnomalyRecorder() = default;
 
-void set_origin_keeper(OriginKeeper* keeper) { origin_keeper.set(keeper); }
+void set_anomaly_recorder(AnomalyRecorder* recorder) { anomaly_recorder.set(recorder); }
 
 NodeOrigin NodeOrigin::here() {
   NodeOrigin origin;
@@ -28,13 +28,13 @@ NodeOrigin NodeOrigin::here() {
     origin.made_in = parent->name();
     if (!parent->made_in().empty()) origin.made_in.append(", recorded in that of ").append(parent->made_in());
   }
-  if (OriginKeeper* keeper = origin_keeper.get()) origin.binding = keeper->remember(parent);
+  if (AnomalyRecorder* recorder = anomaly_recorder.get()) origin.binding = recorder->record(parent);
   return origin;
 }
 
-void tell_failure(Node& node) noexcept {
-  if (OriginKeeper* keeper = origin_keeper.get()) {
-    keeper->tell(node);
+void report_failure(Node& node) noexcept {
+  if (AnomalyRecorder* recorder = anomaly_recorder.get()) {
+    recorder->report(node);
     return;
   }
   try {

@@ -19,8 +19,8 @@ class KEYWAY_API PackedTensor {
 class KEYWAY_API SavedTensorHooks {
  public:
   virtual ~SavedTensorHooks();
-  // The tensor has the memory and the version of what is saved, and no history. Who keeps it keeps that memory, and has
-  // to notice changes in place himself.
+  // `tensor` shares memory and version with what is saved, and has no history. A hook that keeps it keeps that memory,
+  // and must detect later in-place changes itself.
   virtual std::unique_ptr<PackedTensor> pack(const Tensor& tensor) = 0;
 };
 
@@ -28,13 +28,13 @@ class KEYWAY_API SavedTensorHooks {
 extern KEYWAY_API constinit thread_local SavedTensorHooks* saved_tensor_hooks
     __attribute__((tls_model("initial-exec")));
 
-// Sets others until it goes.
-class ExchangeSavedTensorHooks {
+// While it lives, the thread's calls are recorded with other hooks.
+class SavedTensorHooksGuard {
  public:
-  explicit ExchangeSavedTensorHooks(SavedTensorHooks* hooks) : before_(std::exchange(saved_tensor_hooks, hooks)) {}
-  ~ExchangeSavedTensorHooks() { saved_tensor_hooks = before_; }
-  ExchangeSavedTensorHooks(const ExchangeSavedTensorHooks&) = delete;
-  ExchangeSavedTensorHooks& operator=(const ExchangeSavedTensorHooks&) = delete;
+  explicit SavedTensorHooksGuard(SavedTensorHooks* hooks) : before_(std::exchange(saved_tensor_hooks, hooks)) {}
+  ~SavedTensorHooksGuard() { saved_tensor_hooks = before_; }
+  SavedTensorHooksGuard(const SavedTensorHooksGuard&) = delete;
+  SavedTensorHooksGuard& operator=(const SavedTensorHooksGuard&) = delete;
 
  private:
   SavedTensorHooks* before_;

@@ -19,7 +19,7 @@ Edge edge_to(const Node& owner, std::uint32_t output_nr, const TensorBase& outpu
 }
 
 Tensor unpacked(const PackedTensor& packed) {
-  const ExchangeSavedTensorHooks without(nullptr);
+  const SavedTensorHooksGuard without(nullptr);
   return packed.unpack();
 }
 }  // namespace
@@ -46,7 +46,7 @@ SavedVariable::SavedVariable(const TensorBase& tensor, bool is_output) {
 void SavedVariable::pack(const TensorBase& tensor, bool is_output, SavedTensorHooks& hooks) {
   has_history_ = tensor.requires_grad();
   if (has_history_) edge_ = history_of(tensor, is_output);
-  const ExchangeSavedTensorHooks without(nullptr);
+  const SavedTensorHooksGuard without(nullptr);
   packed_ = hooks.pack(Tensor(make_view(tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset())));
 }
 

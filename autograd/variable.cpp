@@ -52,7 +52,7 @@ struct MetaAccess {
   }
   static SpinLock& accumulator_lock(AutogradMeta& meta) { return meta.accumulator_lock_; }
   static weak_intrusive_ptr<Node>& accumulator(AutogradMeta& meta) { return meta.accumulator_; }
-  static Stream& accumulated_in(AutogradMeta& meta) { return meta.accumulated_in_; }
+  static Stream& last_accumulation_stream(AutogradMeta& meta) { return meta.last_accumulation_stream_; }
   static ViewInfo& view_slot(AutogradMeta& meta) { return meta.view_; }
   static const LeafHooks* hooks(const AutogradMeta& meta) { return meta.hooks_.load(std::memory_order_acquire); }
   static LeafHooks& make_hooks(const TensorBase& leaf) {
@@ -116,9 +116,9 @@ void retain_at(const TensorBase& tensor, const Edge& edge) {
     if (MetaAccess::fn(meta) != node) return;
     const Tensor before = grad_of(self);
     const Tensor now = before.defined() ? before + grads[i] : grads[i].clone();
-    if (backward_has_streams()) {
-      share_with_caller(before);
-      share_with_caller(now);
+    if (backward_uses_other_streams()) {
+      record_use_for_caller(before);
+      record_use_for_caller(now);
     }
     MetaAccess::set_grad(meta, now.impl_ptr());
   });
@@ -299,10 +299,10 @@ void set_creation_meta(const TensorBase& tensor, CreationMeta creation) {
 
 TensorBase unwrap_if_ended(const TensorBase& tensor) {
   if (!tensor.defined() || !tensor.key_set().has(Functionality::ForwardAD)) return tensor;
-  return forward_mode_hooks().without_ended(tensor);
+  return forward_mode_hooks().unwrap_if_ended(tensor);
 }
 
-void check_is_no_wrapper(const TensorBase& tensor, std::string_view asked) {
+void check_not_batched_or_dual(const TensorBase& tensor, std::string_view asked) {
   KEYWAY_CHECK_AS(Autograd, !tensor.key_set().has(Functionality::Batched),
                   "{}: within vmap the graph is that of all examples, in which the tensor of one has no place: a "
                   "function is differentiated by keyway.func.grad",
@@ -319,7 +319,7 @@ void set_requires_grad(const TensorBase& tensor, bool requires_grad) {
   KEYWAY_CHECK_AS(Autograd, !requires_grad || !tensor.is_inference() || InferenceMode::is_enabled(),
                   "requires_grad_: a tensor made in inference mode cannot require gradients outside of it: clone() it");
   if (!requires_grad && MetaAccess::find(tensor) == nullptr) return;
-  check_is_no_wrapper(tensor, "requires_grad_");
+  check_not_batched_or_dual(tensor, "requires_grad_");
   KEYWAY_CHECK_AS(Autograd, requires_grad || tensor.is_leaf(),
                   "requires_grad_: a tensor that was computed cannot be told not to require gradients: use detach()");
   if (!tensor.is_leaf()) return;
@@ -345,17 +345,19 @@ void set_grad(const TensorBase& tensor, const Tensor& grad) {
   MetaAccess::set_grad(MetaAccess::make(unwrap_if_ended(tensor)), grad.impl_ptr());
 }
 
-Stream& accumulated_in(const TensorBase& leaf) { return MetaAccess::accumulated_in(MetaAccess::make(leaf)); }
+Stream& last_accumulation_stream(const TensorBase& leaf) {
+  return MetaAccess::last_accumulation_stream(MetaAccess::make(leaf));
+}
 
 void retain_grad(const TensorBase& tensor) {
-  check_is_no_wrapper(tensor, "retain_grad");
+  check_not_batched_or_dual(tensor, "retain_grad");
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "retain_grad: the tensor does not require grad");
   if (tensor.is_leaf() || retains_grad(tensor)) return;
   MetaAccess::retains_grad(MetaAccess::make(tensor)) = true;
   retain_at(tensor, gradient_edge(tensor));
 }
 
-void run_hooks(const TensorBase& leaf, Tensor& grad) {
+void run_leaf_hooks(const TensorBase& leaf, Tensor& grad) {
   AutogradMeta* meta = MetaAccess::find(leaf);
   if (meta == nullptr || MetaAccess::hooks(*meta) == nullptr) return;
   MetaAccess::hooks(*meta)->of_gradient.for_each([&](const GradientHook& hook) { call_hook(hook, grad); });
@@ -376,7 +378,7 @@ bool retains_grad(const TensorBase& tensor) {
 void register_hook(const TensorBase& given, GradientHook hook) {
   KEYWAY_CHECK_AS(Autograd, given.defined(), "register_hook: the tensor is undefined");
   const TensorBase tensor = unwrap_if_ended(given);
-  check_is_no_wrapper(tensor, "register_hook");
+  check_not_batched_or_dual(tensor, "register_hook");
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "register_hook: the tensor does not require grad");
   if (!tensor.is_leaf()) {
     const Edge edge = gradient_edge(tensor);

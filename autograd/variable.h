@@ -22,9 +22,9 @@ enum class CreationMeta : std::uint8_t {
 // whose base was, flow through as_strided with this geometry.
 struct ViewInfo {
   Tensor base;
-  std::atomic<std::uint32_t> version{0};  // of the storage when grad_fn was last right
+  std::atomic<std::uint32_t> version{0};  // the storage's version at which grad_fn was last valid
   CreationMeta creation = CreationMeta::Default;
-  intrusive_ptr<Node> base_grad_fn;  // of the base when a view of another creation than Default was made
+  intrusive_ptr<Node> base_grad_fn;  // the base's grad_fn when this view was made; null if `creation` was Default then
 };
 
 // Of a leaf: what may replace its gradient, and what is told that it has been accumulated.
@@ -67,9 +67,9 @@ class KEYWAY_API AutogradMeta final : public AutogradMetaInterface {
   bool retains_grad_ = false;
   mutable SpinLock accumulator_lock_;  // of the accumulator, and of which gradient there is
   weak_intrusive_ptr<Node> accumulator_;
-  Stream accumulated_in_{DeviceType::CPU};  // the gradient, the last time; the CPU's: in none
-  mutable ViewInfo view_;                   // without a base: no view
-  std::atomic<LeafHooks*> hooks_{nullptr};  // owned
+  Stream last_accumulation_stream_{DeviceType::CPU};  // the CPU's: none yet
+  mutable ViewInfo view_;                             // without a base: no view
+  std::atomic<LeafHooks*> hooks_{nullptr};            // owned
 };
 
 // Only floating and complex tensors have gradients.
@@ -77,14 +77,16 @@ inline bool is_differentiable(ScalarType dtype) { return is_floating_point(dtype
 
 // The node that made a tensor; null for leaves.
 KEYWAY_API intrusive_ptr<Node> grad_fn(const TensorBase& tensor);
-// The same, but for a view whose base or self was changed it may be that of before. Only to look at.
+// Like grad_fn(), but does not renew the node of a view that was changed in place, itself or by its base: it may be
+// stale. For inspection only.
 KEYWAY_API const Node* last_grad_fn(const TensorBase& tensor);
 // Where the gradient of a tensor goes: to the node that made it, of a leaf that requires one to its
 // accumulator, else nowhere.
 KEYWAY_API Edge gradient_edge(const TensorBase& tensor);
 // Makes `edge` the origin of a tensor.
 KEYWAY_API void set_gradient_edge(const TensorBase& tensor, Edge edge);
-// Makes `node` the origin of `result`. A result without gradients (integers) becomes an undefined output.
+// Makes `node` the origin of `result`. For a non-differentiable result (of integers) it only adds an input of the node
+// that never gets a gradient.
 KEYWAY_API void set_history(const TensorBase& result, const intrusive_ptr<Node>& node);
 // The same after an in-place change, of which `self` was input `input_nr`; a view passes its history on to its base.
 KEYWAY_API void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node, std::size_t input_nr = 0);
@@ -103,29 +105,29 @@ KEYWAY_API Tensor view_base(const TensorBase& tensor);
 // Errors that a view must give when it is changed in place; set by Function and multi-output views.
 KEYWAY_API void set_creation_meta(const TensorBase& view, CreationMeta creation);
 
-// With what autograd keeps what it knows of `tensor`: itself, but of a dual tensor whose level has ended what it stands
-// for.
+// The tensor whose AutogradMeta answers for `tensor`: itself, or, for a dual tensor whose level has ended, its primal.
 KEYWAY_API TensorBase unwrap_if_ended(const TensorBase& tensor);
 // Throws keyway::Error(Autograd), beginning with `asked`, for the tensor of an example within vmap, and for a dual
 // one.
-KEYWAY_API void check_is_no_wrapper(const TensorBase& tensor, std::string_view asked);
+KEYWAY_API void check_not_batched_or_dual(const TensorBase& tensor, std::string_view asked);
 KEYWAY_API void set_requires_grad(const TensorBase& tensor, bool requires_grad);
 KEYWAY_API Tensor grad_of(const TensorBase& tensor);
 KEYWAY_API void set_grad(const TensorBase& tensor, const Tensor& grad);
-// Of a leaf whose node is locked: the stream that its gradient was accumulated in the last time; until then the CPU's.
-KEYWAY_API Stream& accumulated_in(const TensorBase& leaf);
+// The stream that a leaf's gradient was accumulated in the last time; until then the CPU's. Requires: the leaf's node
+// is locked.
+KEYWAY_API Stream& last_accumulation_stream(const TensorBase& leaf);
 // Keeps the gradient of a tensor that is no leaf, as the tensor's hooks leave it.
 KEYWAY_API void retain_grad(const TensorBase& tensor);
 KEYWAY_API bool retains_grad(const TensorBase& tensor);
 // Calls the hooks of a leaf with its gradient, which they may replace.
-KEYWAY_API void run_hooks(const TensorBase& leaf, Tensor& grad);
+KEYWAY_API void run_leaf_hooks(const TensorBase& leaf, Tensor& grad);
 KEYWAY_API void run_post_accumulate_hooks(const TensorBase& leaf);
 // Called with the gradient of `tensor` whenever one is computed; a defined result, of the same shape, dtype and device,
 // replaces it. Of a tensor that is changed in place later: the gradient of its value until then.
 KEYWAY_API void register_hook(const TensorBase& tensor, GradientHook hook);
 // Called with a leaf whenever a backward has added to its `grad`.
 KEYWAY_API void register_post_accumulate_grad_hook(const TensorBase& leaf, PostAccumulateHook hook);
-// Makes graphs that are recorded from now on see the leaf's sizes and dtype as they are.
+// Drops the cached AccumulateGrad, so that later graphs see the leaf's current sizes and dtype.
 KEYWAY_API void forget_accumulator(const TensorBase& leaf);
 // Cuts a tensor off its history, in place.
 KEYWAY_API void detach_in_place(const TensorBase& tensor);

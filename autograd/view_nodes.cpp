@@ -29,7 +29,7 @@ bool leads_twice_to_one_place(IntArrayRef sizes, IntArrayRef strides) {
 }
 }  // namespace
 
-Geometry geometry_of(const TensorBase& tensor) {
+TensorGeometry geometry_of(const TensorBase& tensor) {
   return {tensor.sizes(), tensor.strides(), tensor.storage_offset(), is_complex(tensor.dtype())};
 }
 
@@ -41,7 +41,7 @@ bool can_follow(ScalarType base, ScalarType view) {
 namespace {
 
 // The same places as those of real numbers, two for a complex one.
-Geometry as_real(Geometry of) {
+TensorGeometry as_real(TensorGeometry of) {
   if (!of.complex) return of;
   for (std::int64_t& stride : of.strides) stride *= 2;
   of.sizes.push_back(2);
@@ -50,8 +50,8 @@ Geometry as_real(Geometry of) {
 }
 
 // A gradient of the tensor that `of` describes, as one of what as_real(of) does; and back.
-Tensor as_real(const Tensor& grad, const Geometry& of) { return of.complex ? keyway::view_as_real(grad) : grad; }
-Tensor as_it_was(const Tensor& grad, const Geometry& of) {
+Tensor as_real(const Tensor& grad, const TensorGeometry& of) { return of.complex ? keyway::view_as_real(grad) : grad; }
+Tensor as_it_was(const Tensor& grad, const TensorGeometry& of) {
   return of.complex ? keyway::view_as_complex(grad.contiguous()) : grad;
 }
 
@@ -70,7 +70,7 @@ struct Memory {
   Tensor places;
 
   // `base_is_written`: the caller sets every element of the base, so zeros are for what lies between these only.
-  Memory(const Geometry& base, const Geometry& view, const Tensor& grad, bool base_is_written = false)
+  Memory(const TensorGeometry& base, const TensorGeometry& view, const Tensor& grad, bool base_is_written = false)
       : first(std::min(base.offset, view.offset)) {
     const std::int64_t base_end = base.offset + extent(base.sizes, base.strides);
     const std::int64_t end = std::max(base_end, view.offset + extent(view.sizes, view.strides));
@@ -109,7 +109,7 @@ Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayR
     view_sizes[d] = 1;
   }
   const Tensor summed = repeated.empty() ? grad : keyway::sum(grad, IntArrayRef(repeated), true);
-  const Geometry base{base_sizes, base_strides, base_offset, false};
+  const TensorGeometry base{base_sizes, base_strides, base_offset, false};
   Memory memory(base, {view_sizes, strides, offset, false}, grad);
   if (leads_twice_to_one_place(view_sizes, strides)) {
     const Tensor index = places_of(view_sizes, strides, offset - memory.first, grad.device());
@@ -120,7 +120,8 @@ Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayR
   return memory.part(base_sizes, base_strides, base_offset);
 }
 
-AsStridedBackward::AsStridedBackward(Edge base_edge, const Geometry& base, const TensorBase& view, NodeOrigin&& origin)
+AsStridedBackward::AsStridedBackward(Edge base_edge, const TensorGeometry& base, const TensorBase& view,
+                                     NodeOrigin&& origin)
     : Node(take_sequence_nr()), base_(base), view_(geometry_of(view)) {
   set_origin(std::move(origin));
   add_next_edge(std::move(base_edge));
@@ -129,7 +130,7 @@ AsStridedBackward::AsStridedBackward(Edge base_edge, const Geometry& base, const
 
 variable_list AsStridedBackward::apply(variable_list&& grads) {
   if (!grads[0].defined()) return {Tensor()};
-  const auto put_in_place = [](const Tensor& grad, const Geometry& base, const Geometry& view) {
+  const auto put_in_place = [](const Tensor& grad, const TensorGeometry& base, const TensorGeometry& view) {
     return as_strided_backward(grad, base.sizes, base.strides, base.offset, view.sizes, view.strides, view.offset);
   };
   if (base_.complex == view_.complex) return {put_in_place(grads[0], base_, view_)};
@@ -164,7 +165,7 @@ variable_list CopySlices::apply(variable_list&& grads) {
                   "CopySlices: backward through this graph a second time, but what it saved is freed: pass "
                   "retain_graph=true to the first backward");
   const bool mixed = base_.complex != view_.complex;
-  const Geometry base = mixed ? as_real(base_) : base_, view = mixed ? as_real(view_) : view_;
+  const TensorGeometry base = mixed ? as_real(base_) : base_, view = mixed ? as_real(view_) : view_;
   const Tensor grad = mixed ? as_real(grads[0], base_) : grads[0];
   const Memory memory(base, view, grad, /*base_is_written=*/true);
   const Tensor result = memory.part(base.sizes, base.strides, base.offset);

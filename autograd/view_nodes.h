@@ -8,13 +8,13 @@
 namespace keyway::inline v1::autograd {
 
 // Where a tensor's elements lie in its storage, counted in elements of the tensor's own dtype.
-struct Geometry {
+struct TensorGeometry {
   DimVector sizes;
   DimVector strides;
   std::int64_t offset;
   bool complex;
 };
-Geometry geometry_of(const TensorBase& tensor);
+TensorGeometry geometry_of(const TensorBase& tensor);
 // Whether gradients can follow from a base to a view of it by their geometry: of one dtype, or one of complex numbers
 // and one of what their parts are.
 bool can_follow(ScalarType base, ScalarType view);
@@ -26,18 +26,18 @@ KEYWAY_API Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes
                                       std::int64_t base_offset, IntArrayRef sizes, IntArrayRef strides,
                                       std::int64_t offset);
 
-// The node of that: the gradient of base.as_strided(view) with respect to base: the gradient of the view, put
-// in its place. Where one of the two is complex and the other is not, of views of both as real numbers.
+// Backward of base.as_strided(view): scatters the view's gradient into zeros of the base's shape. If exactly one of the
+// two is complex, that one is treated as real.
 class AsStridedBackward final : public Node {
  public:
   // `origin`: what anomaly mode remembers. It is not asked for here, where a lock is held.
-  AsStridedBackward(Edge base_edge, const Geometry& base, const TensorBase& view, NodeOrigin&& origin);
+  AsStridedBackward(Edge base_edge, const TensorGeometry& base, const TensorBase& view, NodeOrigin&& origin);
   std::string name() const override { return "AsStridedBackward0"; }
   variable_list apply(variable_list&& grads) override;
 
  private:
-  Geometry base_;
-  Geometry view_;
+  TensorGeometry base_;
+  TensorGeometry view_;
 };
 
 // An in-place change of a view, seen from its base: `change` stands for the change of the view alone, whose input
@@ -65,8 +65,8 @@ class CopySlices final : public Node {
     static constinit thread_local Running* last;
   };
 
-  Geometry base_;
-  Geometry view_;
+  TensorGeometry base_;
+  TensorGeometry view_;
   intrusive_ptr<Node> change_;
   std::size_t view_input_;
 };

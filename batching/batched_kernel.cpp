@@ -13,12 +13,12 @@ namespace {
 bool is_random(const OperatorEntry& op) { return op.has_tag("nondeterministic_seeded"); }
 
 // The innermost level that a tensor is batched at; null if none is.
-const Level* level_of_tensors(Stack& arguments) {
-  const Level* innermost = nullptr;
+const VmapLevel* level_of_tensors(Stack& arguments) {
+  const VmapLevel* innermost = nullptr;
   for_each_tensor(arguments, [&](const TensorBase& tensor) {
     const BatchedValue* batched = batched_value(tensor);
     if (batched == nullptr) return;
-    const Level* level = find_level(batched->level());
+    const VmapLevel* level = find_level(batched->level());
     KEYWAY_CHECK(level != nullptr,
                  "vmap: a tensor of a single example is used outside of the vmap that it belongs to, or in another "
                  "thread");
@@ -28,17 +28,17 @@ const Level* level_of_tensors(Stack& arguments) {
 }
 
 // What is written to must have memory for each example.
-void check_writes(Call& call) {
+void check_writes(VmapCall& call) {
   const ArgumentList arguments = call.op.schema().arguments();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].is_write()) continue;
     if (arguments[i].is_out())
-      throw Refusal("an out= tensor cannot take the results of all examples: use the one that is returned");
+      throw CannotBatch("an out= tensor cannot take the results of all examples: use the one that is returned");
     bool every = true;
     for_each_tensor({&call.stack[i], 1},
                     [&](const TensorBase& tensor) { every = every && value_at(tensor, call.level) != nullptr; });
     if (every) continue;
-    throw Refusal(
+    throw CannotBatch(
         "'" + std::string(arguments[i].name()) +
         "' is the same tensor for all examples, and cannot take a value for each of them: use the operator that "
         "returns a new tensor, or make it one of the inputs of vmap");
@@ -46,7 +46,7 @@ void check_writes(Call& call) {
 }
 
 // Whether one call of a random operator for all examples draws other numbers for each, as is asked.
-bool draws_for_each(Call& call) {
+bool draws_for_each(VmapCall& call) {
   bool is_of_batch = false;
   for_each_tensor(call.stack, [&](const TensorBase& tensor) {
     is_of_batch = is_of_batch || value_at(tensor, call.level) != nullptr;
@@ -55,10 +55,10 @@ bool draws_for_each(Call& call) {
 }
 
 // By the operator's rule; true if it served.
-bool call_by_rule(Call& call) {
-  const Rule rule = rule_of(call.op);
+bool call_by_rule(VmapCall& call) {
+  const VmapRule rule = rule_of(call.op);
   if (rule == nullptr || (is_random(call.op) && !draws_for_each(call))) return false;
-  Call all{call.op, call.level, call.stack};
+  VmapCall all{call.op, call.level, call.stack};
   try {
     if (!rule(all)) return false;
   } catch (const Error& error) {
@@ -71,16 +71,16 @@ bool call_by_rule(Call& call) {
   return true;
 }
 
-void check_is_no_view(const Call& call) {
+void check_is_no_view(const VmapCall& call) {
   const FunctionSchema& schema = call.op.schema();
   if (!schema.is_alias() || schema.is_mutable()) return;
   Stack example = example_of(call, 0);
   call_boxed(call.op, example);
-  throw Refusal("there is no view of all examples' tensors for this call");
+  throw CannotBatch("there is no view of all examples' tensors for this call");
 }
 
 // The results of the operator, of values that begin with the batch.
-Stack results_of(const Call& call, const Stack& given) {
+Stack results_of(const VmapCall& call, const Stack& given) {
   const ArgumentList arguments = call.op.schema().arguments();
   const ArgumentList returns = call.op.schema().returns();
   Stack results = call.stack;
@@ -101,11 +101,11 @@ Stack results_of(const Call& call, const Stack& given) {
 }
 
 // For all examples of a level: the arguments become the results.
-void call_for_all(const OperatorEntry& op, const Level& level, Stack& values) {
-  Call call{op, level, values};
+void call_for_all(const OperatorEntry& op, const VmapLevel& level, Stack& values) {
+  VmapCall call{op, level, values};
   check_writes(call);
   {
-    const OutsideLevel outside(&level);
+    const OutsideLevelGuard outside(&level);
     if (!call_by_rule(call)) {
       check_is_no_view(call);
       call_each(call);
@@ -116,28 +116,28 @@ void call_for_all(const OperatorEntry& op, const Level& level, Stack& values) {
 
 // What the function calls is batched. Where that cannot be, since it writes to a tensor of its own that is the same for
 // all examples, or asks for a number, it is run for each.
-void call_what_it_calls(const OperatorEntry& op, DispatchKeySet below, const Level* level, Stack& values) {
+void call_what_it_calls(const OperatorEntry& op, DispatchKeySet below, const VmapLevel* level, Stack& values) {
   const bool is_pure = !op.schema().is_mutable() && !op.schema().is_alias();
   if (is_random(op) && level == nullptr) level = innermost_level();
   if (level == nullptr || !is_pure) return redispatch_boxed(op, below, values);
   Stack arguments = values;
   try {
     redispatch_boxed(op, below, values);
-  } catch (const Refusal&) {
+  } catch (const CannotBatch&) {
     call_for_all(op, *level, arguments);
     values = std::move(arguments);
   }
 }
 
 // Random operators draw for the innermost level, whatever their tensors. True if the call was made.
-bool call_random(const OperatorEntry& op, const Level* level, Stack& values) {
-  const Level* innermost = innermost_level();
+bool call_random(const OperatorEntry& op, const VmapLevel* level, Stack& values) {
+  const VmapLevel* innermost = innermost_level();
   if (innermost == nullptr || !is_random(op)) return false;
   KEYWAY_CHECK(innermost->randomness() != Randomness::Error,
                "vmap: the operator is random; say with randomness 'same' or 'different' whether all examples get the "
                "same numbers");
   if (innermost->randomness() == Randomness::Same && level != innermost) {
-    const OutsideLevel outside(innermost);
+    const OutsideLevelGuard outside(innermost);
     call_boxed(op, values);
   } else {
     call_for_all(op, *innermost, values);
@@ -147,14 +147,14 @@ bool call_random(const OperatorEntry& op, const Level* level, Stack& values) {
 
 // The arguments become the results.
 void call_values(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
-  const Level* level = level_of_tensors(values);
+  const VmapLevel* level = level_of_tensors(values);
   if (level != nullptr && change_view(op, values)) return;
   // What the function calls is batched, and differentiated forward.
   if (rule_of(op) == nullptr && is_written_with_others(op, below.remove(Functionality::ForwardAD)))
     return call_what_it_calls(op, below, level, values);
   if (call_random(op, level, values)) return;
   if (level != nullptr) return call_for_all(op, *level, values);
-  const OutsideLevel outside(nullptr);
+  const OutsideLevelGuard outside(nullptr);
   redispatch_boxed(op, below, values);
 }
 

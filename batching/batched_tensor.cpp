@@ -11,7 +11,7 @@ const BatchedValue* batched_value(const TensorBase& tensor) {
   return batched;
 }
 
-TensorBase make_batched(TensorBase value, const Level& level) {
+TensorBase make_batched(TensorBase value, const VmapLevel& level) {
   const IntArrayRef sizes = value.sizes();
   KEYWAY_CHECK_AS(Internal, !sizes.empty() && sizes[0] == level.batch_size(),
                   "vmap: a result for all of {} examples has shape {}", level.batch_size(), sizes);

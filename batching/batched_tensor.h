@@ -26,10 +26,10 @@ class BatchedValue final : public TensorExtra {
 KEYWAY_API const BatchedValue* batched_value(const TensorBase& tensor);
 
 // Requires: the value's first dimension is that of the level's examples.
-KEYWAY_API TensorBase make_batched(TensorBase value, const Level& level);
+KEYWAY_API TensorBase make_batched(TensorBase value, const VmapLevel& level);
 
 // The value of a tensor that is batched at this very level; null of others.
-inline const TensorBase* value_at(const TensorBase& tensor, const Level& level) {
+inline const TensorBase* value_at(const TensorBase& tensor, const VmapLevel& level) {
   const BatchedValue* batched = batched_value(tensor);
   return batched != nullptr && batched->level() == level.id() ? &batched->value() : nullptr;
 }

@@ -9,7 +9,7 @@ namespace keyway::inline v1::batching {
 namespace {
 
 // The rank of the examples' tensors; none if they differ, as those of cat may.
-std::optional<std::int64_t> common_rank(Call& call) {
+std::optional<std::int64_t> common_rank(VmapCall& call) {
   std::optional<std::int64_t> rank;
   bool differs = false;
   for_each_tensor(call.stack, [&](const TensorBase& tensor) {
@@ -19,13 +19,13 @@ std::optional<std::int64_t> common_rank(Call& call) {
   return differs ? std::nullopt : rank;
 }
 
-void take_for_all(Call& call) {
+void take_for_all(VmapCall& call) {
   update_tensors(call.stack, [&](TensorBase& tensor) { tensor = expand_to_batch(tensor, call.level); });
 }
 
 // Shifts the arguments that name dimensions of tensors of that rank, and calls. False if there is nothing to shift
 // where an example's tensor has no last dimension, or a dimension is out of range.
-bool call_shifted(Call& call, std::int64_t rank, bool has_last) {
+bool call_shifted(VmapCall& call, std::int64_t rank, bool has_last) {
   bool has_dims = false;
   std::size_t i = 0;
   for (const Argument argument : call.op.schema().arguments()) {
@@ -42,17 +42,17 @@ bool call_shifted(Call& call, std::int64_t rank, bool has_last) {
 
 }  // namespace
 
-bool dims(Call& call) {
+bool dims(VmapCall& call) {
   const std::optional<std::int64_t> rank = common_rank(call);
   return rank && call_shifted(call, *rank, *rank > 0);
 }
 
-bool new_dim(Call& call) {
+bool new_dim(VmapCall& call) {
   const std::optional<std::int64_t> rank = common_rank(call);
   return rank && call_shifted(call, *rank + 1, false);
 }
 
-bool matrices(Call& call) {
+bool matrices(VmapCall& call) {
   const std::optional<std::int64_t> rank = common_rank(call);
   if (!rank || *rank < 2) return false;
   take_for_all(call);

@@ -10,7 +10,7 @@ namespace {
 // The first two dimensions as one.
 TensorBase merged(const TensorBase& value) { return Tensor(value).flatten(0, 1); }
 
-TensorBase split(const TensorBase& result, const Level& level) {
+TensorBase split(const TensorBase& result, const VmapLevel& level) {
   return Tensor(result).unflatten(0, {level.batch_size(), -1});
 }
 
@@ -19,7 +19,7 @@ std::int64_t image_rank(std::string_view op) { return op.find("3d") != std::stri
 
 }  // namespace
 
-bool images(Call& call) {
+bool images(VmapCall& call) {
   const std::int64_t image = image_rank(call.op.info().name);
   bool all_images = true;
   bool all_lists = true;

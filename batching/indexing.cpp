@@ -27,7 +27,7 @@ std::int64_t greatest_rank(const std::vector<TensorBase>& indices) {
 }
 
 // The indices of all examples' tensors: in front, that of the example.
-std::vector<TensorBase> with_example(const std::vector<TensorBase>& indices, const Level& level) {
+std::vector<TensorBase> with_example(const std::vector<TensorBase>& indices, const VmapLevel& level) {
   const std::int64_t rank = greatest_rank(indices);
   std::optional<Device> device;
   std::vector<TensorBase> all{TensorBase()};
@@ -42,7 +42,7 @@ std::vector<TensorBase> with_example(const std::vector<TensorBase>& indices, con
 
 }  // namespace
 
-bool index(Call& call) {
+bool index(VmapCall& call) {
   const std::vector<TensorBase>& indices = call["indices"].to_tensor_list();
   if (!puts_indices_in_front(indices)) return false;
   call["indices"] = with_example(indices, call.level);
@@ -51,7 +51,7 @@ bool index(Call& call) {
   return true;
 }
 
-bool index_put(Call& call) {
+bool index_put(VmapCall& call) {
   const std::vector<TensorBase>& indices = call["indices"].to_tensor_list();
   if (!puts_indices_in_front(indices)) return false;
   const TensorBase self = call.tensor("self");
@@ -67,7 +67,7 @@ bool index_put(Call& call) {
 }
 
 // With one index for all examples.
-bool along_dim(Call& call) {
+bool along_dim(VmapCall& call) {
   const TensorBase self = call.tensor("self");
   const std::int64_t dim = call["dim"].to_int();
   if (value_at(call.tensor("index"), call.level) != nullptr || dim < -self.dim() || dim >= self.dim()) return false;

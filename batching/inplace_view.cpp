@@ -16,7 +16,7 @@ bool change_view(const OperatorEntry& op, Stack& arguments) {
   if (!becomes_view && !op.has_tag("inplace_view")) return false;
   const TensorBase self = arguments[0].to_tensor();
   if (batched_value(self) == nullptr) return false;
-  if (!becomes_view) throw Refusal("this cannot change the tensor of an example in place");
+  if (!becomes_view) throw CannotBatch("this cannot change the tensor of an example in place");
   call_boxed(*op.info().counterpart, arguments);
   const TensorBase view = arguments[0].to_tensor();
   const BatchedValue& value = *batched_value(view);

@@ -7,24 +7,24 @@
 namespace keyway::inline v1::batching {
 namespace {
 
-bool is_of_batch(const Call& call, std::string_view argument) {
+bool is_of_batch(const VmapCall& call, std::string_view argument) {
   const TensorBase tensor = call.tensor(argument);
   return value_at(tensor, call.level) != nullptr;
 }
 
-Tensor expand_to_batch(const Call& call, std::string_view argument) {
+Tensor expand_to_batch(const VmapCall& call, std::string_view argument) {
   return Tensor(expand_to_batch(call.tensor(argument), call.level));
 }
 
 // The bias, in front of `dims` dimensions of space: of shape [O, 1, 1], or [batch, 1, O, 1, 1].
-Tensor bias_along_channels(const Call& call, std::int64_t dims) {
+Tensor bias_along_channels(const VmapCall& call, std::int64_t dims) {
   Tensor bias = is_of_batch(call, "bias") ? expand_to_batch(call, "bias").unsqueeze(1) : Tensor(call.tensor("bias"));
   for (std::int64_t i = 0; i < dims; ++i) bias = bias.unsqueeze(-1);
   return bias;
 }
 
 // Whether a bias that is added after the convolution is one that it would take.
-bool is_bias(const Call& call) {
+bool is_bias(const VmapCall& call) {
   const TensorBase weight = call.tensor("weight"), bias = call.tensor("bias");
   const std::int64_t channels =
       call["transposed"].to_bool() ? weight.size(1) * call["groups"].to_int() : weight.size(0);
@@ -34,7 +34,7 @@ bool is_bias(const Call& call) {
 }  // namespace
 
 // Images of all examples are more images; with weights of each example, its channels are groups of their own.
-bool convolution(Call& call) {
+bool convolution(VmapCall& call) {
   const std::int64_t rank = call.tensor("input").dim(), batch = call.level.batch_size();
   if (rank < 3 || call.tensor("weight").dim() != rank) return false;
   const bool weights_of_each = is_of_batch(call, "weight");
@@ -58,7 +58,7 @@ bool convolution(Call& call) {
 }
 
 // Weights of each example are applied afterwards.
-bool layer_norm(Call& call) {
+bool layer_norm(VmapCall& call) {
   const TensorBase input = call.tensor("input");
   const Tensor weight(call.tensor("weight")), bias(call.tensor("bias"));
   const std::vector<std::int64_t> shape = call["normalized_shape"].to_int_list();
@@ -84,7 +84,7 @@ bool layer_norm(Call& call) {
 }
 
 // The channels of all examples are channels of one call.
-bool batch_norm(Call& call) {
+bool batch_norm(VmapCall& call) {
   const std::int64_t batch = call.level.batch_size();
   update_tensors(call.stack, [&](TensorBase& tensor) {
     const Tensor value(expand_to_batch(tensor, call.level));
@@ -100,7 +100,7 @@ bool batch_norm(Call& call) {
 }
 
 // Of the last dimensions, those of the example.
-bool pad(Call& call) {
+bool pad(VmapCall& call) {
   const TensorBase self = call.tensor("self");
   if (std::ssize(call["pad"].to_int_list()) > 2 * self.dim()) return false;
   call["self"] = expand_to_batch(self, call.level);
@@ -108,7 +108,7 @@ bool pad(Call& call) {
   return true;
 }
 
-bool pad_backward(Call& call) {
+bool pad_backward(VmapCall& call) {
   const TensorBase grad = call.tensor("grad_output");
   std::vector<std::int64_t> sizes = call["input_sizes"].to_int_list();
   if (std::ssize(sizes) != grad.dim()) return false;
@@ -120,7 +120,7 @@ bool pad_backward(Call& call) {
 }
 
 // Of weights of each example, rows are gathered.
-bool embedding(Call& call) {
+bool embedding(VmapCall& call) {
   if (!is_of_batch(call, "weight")) {
     call["indices"] = expand_to_batch(call, "indices");
     call_boxed(call.op, call.stack);
@@ -140,7 +140,7 @@ bool embedding(Call& call) {
 
 // Examples of all are more examples of one call. The first argument has as many of them as all others but a mask, which
 // may be the same for all.
-bool attention(Call& call) {
+bool attention(VmapCall& call) {
   const TensorBase mask = call.tensor("attn_mask"), first = call.stack[0].to_tensor();
   const std::int64_t count = first.dim() > 0 ? first.size(0) : 0, batch = call.level.batch_size();
   bool fits = count > 0;
@@ -162,7 +162,7 @@ bool attention(Call& call) {
 
 // Losses of all examples, which are then reduced for each. `self` has a dimension of classes, and may have one of
 // observations in front.
-bool class_loss(Call& call) {
+bool class_loss(VmapCall& call) {
   const TensorBase self = call.tensor("self"), target = call.tensor("target"), weight = call.tensor("weight");
   const std::int64_t reduction = call["reduction"].to_int(), ignore_index = call["ignore_index"].to_int();
   const bool one = self.dim() == 1 && target.dim() == 0;

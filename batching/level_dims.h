@@ -7,9 +7,9 @@
 namespace keyway::inline v1::batching {
 
 // The tensor with a dimension for `level` and each level around it in front, the outermost first; levels within it stay
-// what they are. Repeated, as a view, where it is the same for all examples. Of a null level, the tensor itself.
-KEYWAY_API Tensor with_level_dims(const Tensor& tensor, const Level* level);
+// what they are. Repeated, as a view, where it is the same for all examples. With a null level, the tensor itself.
+KEYWAY_API Tensor with_level_dims(const Tensor& tensor, const VmapLevel* level);
 // The inverse: the tensor of an example, of one with these dimensions.
-KEYWAY_API Tensor without_level_dims(const Tensor& tensor, const Level* level);
+KEYWAY_API Tensor without_level_dims(const Tensor& tensor, const VmapLevel* level);
 
 }  // namespace keyway::inline v1::batching

@@ -12,7 +12,7 @@ namespace keyway::inline v1::batching {
 namespace {
 
 // What the operator draws from: the generator among its arguments, or that of its tensors' device.
-Generator generator_of(const Call& call) {
+Generator generator_of(const VmapCall& call) {
   Device device = DeviceType::CPU;
   for (const IValue& argument : call.stack) {
     if (argument.is(ValueTag::Generator) && argument.to_generator().defined()) return argument.to_generator();
@@ -28,7 +28,7 @@ Generator generator_of(const Call& call) {
 // Has every example draw the numbers of the first.
 class SameDraws {
  public:
-  explicit SameDraws(const Call& call) {
+  explicit SameDraws(const VmapCall& call) {
     if (call.level.randomness() != Randomness::Same || !call.op.has_tag("nondeterministic_seeded")) return;
     generator_.emplace(generator_of(call));
     state_ = generator_->get_state();
@@ -100,7 +100,7 @@ IValue joined(const std::vector<Stack>& examples, std::size_t place) {
     return joined(lists);
   }
   if (!first.is_tensor() && !first.is_none())
-    throw Refusal(
+    throw CannotBatch(
         "the result is a number of Python or C++, of which there is one for each example; what depends on it "
         "cannot run for all of them at once");
   std::vector<Tensor> all;
@@ -121,7 +121,8 @@ class OnlyElements {
   }
   void check() const {
     for (const Parts& before : before_)
-      if (!(parts_of(before.tensor) == before)) throw Refusal("the tensor of an example cannot be given other memory");
+      if (!(parts_of(before.tensor) == before))
+        throw CannotBatch("the tensor of an example cannot be given other memory");
   }
 
  private:
@@ -146,7 +147,7 @@ class OnlyElements {
 
 }  // namespace
 
-Stack example_of(const Call& call, std::int64_t example) {
+Stack example_of(const VmapCall& call, std::int64_t example) {
   Stack arguments = call.stack;
   update_tensors(arguments, [&](TensorBase& tensor) {
     if (const TensorBase* value = value_at(tensor, call.level)) tensor = Tensor(*value).select(0, example);
@@ -154,7 +155,7 @@ Stack example_of(const Call& call, std::int64_t example) {
   return arguments;
 }
 
-void call_each(Call& call) {
+void call_each(VmapCall& call) {
   SameDraws draws(call);
   std::vector<Stack> results;
   for (std::int64_t i = 0; i < call.level.batch_size(); ++i) {

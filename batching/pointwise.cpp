@@ -17,7 +17,7 @@ struct Operands {
   bool all_batched_scalars = true;
 };
 
-Operands operands_of(Call& call) {
+Operands operands_of(VmapCall& call) {
   Operands all;
   for_each_tensor(call.stack, [&](const TensorBase& tensor) {
     const bool is_batched_scalar = tensor.dim() == 0 && value_at(tensor, call.level) != nullptr;
@@ -30,7 +30,7 @@ Operands operands_of(Call& call) {
   return all;
 }
 
-bool writes_to_lower_rank(const Call& call, std::int64_t rank) {
+bool writes_to_lower_rank(const VmapCall& call, std::int64_t rank) {
   std::size_t i = 0;
   for (const Argument argument : call.op.schema().arguments()) {
     const IValue& value = call.stack[i++];
@@ -41,7 +41,7 @@ bool writes_to_lower_rank(const Call& call, std::int64_t rank) {
 
 }  // namespace
 
-bool pointwise(Call& call) {
+bool pointwise(VmapCall& call) {
   const Operands operands = operands_of(call);
   // A tensor without dimensions does not decide the common dtype, but with a batch it would.
   if (operands.any_batched_scalar && !operands.one_dtype && !operands.all_batched_scalars) return false;

@@ -7,7 +7,7 @@ namespace keyway::inline v1::batching {
 namespace {
 
 // A value with the batch, or the tensor itself, whose matrices are then broadcast.
-Tensor operand(const IValue& argument, const Level& level, std::int64_t rank) {
+Tensor operand(const IValue& argument, const VmapLevel& level, std::int64_t rank) {
   const TensorBase tensor = argument.to_tensor();
   const TensorBase* value = value_at(tensor, level);
   return Tensor(value != nullptr ? with_rank(*value, rank) : tensor);
@@ -18,12 +18,12 @@ struct Factors {
   std::string_view first, second;
   std::int64_t rank;
 
-  bool fit(const Call& call) const {
+  bool fit(const VmapCall& call) const {
     const TensorBase a = call.tensor(first), b = call.tensor(second);
     // Of batches matmul would ask less strictly that the sizes fit.
     return a.dim() == rank && b.dim() == rank && (rank != 3 || a.size(0) == b.size(0)) && a.dtype() == b.dtype();
   }
-  Tensor product(const Call& call) const {
+  Tensor product(const VmapCall& call) const {
     return matmul(operand(call[first], call.level, rank), operand(call[second], call.level, rank));
   }
 };
@@ -34,14 +34,14 @@ bool holds(ScalarType dtype, const Scalar& number) {
   return !number.is_floating_point() || is_complex(dtype) || is_floating_point(dtype);
 }
 
-bool only_product(Call& call, const Factors& factors) {
+bool only_product(VmapCall& call, const Factors& factors) {
   if (!factors.fit(call)) return false;
   call.stack = {factors.product(call)};
   return true;
 }
 
 // beta * self + alpha * product
-bool scaled_sum(Call& call, const Factors& factors) {
+bool scaled_sum(VmapCall& call, const Factors& factors) {
   if (call.op.schema().is_mutable() || !factors.fit(call)) return false;
   const TensorBase self = call.tensor("self");
   const std::int64_t rank = factors.rank;
@@ -65,9 +65,9 @@ bool scaled_sum(Call& call, const Factors& factors) {
 
 }  // namespace
 
-bool mm(Call& call) { return only_product(call, {"self", "mat2", 2}); }
-bool bmm(Call& call) { return only_product(call, {"self", "mat2", 3}); }
-bool addmm(Call& call) { return scaled_sum(call, {"mat1", "mat2", 2}); }
-bool baddbmm(Call& call) { return scaled_sum(call, {"batch1", "batch2", 3}); }
+bool mm(VmapCall& call) { return only_product(call, {"self", "mat2", 2}); }
+bool bmm(VmapCall& call) { return only_product(call, {"self", "mat2", 3}); }
+bool addmm(VmapCall& call) { return scaled_sum(call, {"mat1", "mat2", 2}); }
+bool baddbmm(VmapCall& call) { return scaled_sum(call, {"batch1", "batch2", 3}); }
 
 }  // namespace keyway::inline v1::batching

@@ -6,8 +6,8 @@
 
 namespace keyway::inline v1::batching {
 
-bool reduction(Call& call) {
-  const TensorBase* self = only_value(call);
+bool reduction(VmapCall& call) {
+  const TensorBase* self = batched_self(call);
   if (self == nullptr) return false;
   const TensorBase value = *self;
   const std::int64_t rank = value.dim() - 1;
@@ -24,11 +24,11 @@ bool reduction(Call& call) {
   } else if (!shift(dims, rank)) {
     return false;
   }
-  return call_of_self(call, value);
+  return call_with_self(call, value);
 }
 
-bool whole_reduction(Call& call) {
-  const TensorBase* self = only_value(call);
+bool whole_reduction(VmapCall& call) {
+  const TensorBase* self = batched_self(call);
   if (self == nullptr || self->dim() == 1) return false;
   const OperatorEntry& along_dims = *call.op.info().counterpart;
   const Tensor flat = Tensor(*self).reshape({call.level.batch_size(), -1});
@@ -36,7 +36,7 @@ bool whole_reduction(Call& call) {
   if (dim.is(TypeKind::Optional)) dim = dim.element();
   Stack arguments{flat, dim.is(TypeKind::List) ? IValue(Ints{1}) : IValue(1), IValue(false)};
   arguments.insert(arguments.end(), call.stack.begin() + 1, call.stack.end());
-  return call_on(along_dims, call, std::move(arguments));
+  return call_counterpart(call, std::move(arguments));
 }
 
 }  // namespace keyway::inline v1::batching

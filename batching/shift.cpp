@@ -41,16 +41,16 @@ Ints dims_from(std::int64_t first, std::int64_t count) {
   return dims;
 }
 
-const TensorBase* only_value(Call& call) { return value_at(call["self"].tensor_ref(), call.level); }
+const TensorBase* batched_self(VmapCall& call) { return value_at(call["self"].tensor_ref(), call.level); }
 
-bool call_of_self(Call& call, const TensorBase& self) {
+bool call_with_self(VmapCall& call, const TensorBase& self) {
   call["self"] = self;
   call_boxed(call.op, call.stack);
   return true;
 }
 
-bool call_on(const OperatorEntry& op, Call& call, Stack arguments) {
-  call_boxed(op, arguments);
+bool call_counterpart(VmapCall& call, Stack arguments) {
+  call_boxed(*call.op.info().counterpart, arguments);
   call.stack = std::move(arguments);
   return true;
 }

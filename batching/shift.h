@@ -12,7 +12,7 @@ namespace keyway::inline v1::batching {
 
 using Ints = std::vector<std::int64_t>;
 
-// Whether an argument of that name has dimensions of a tensor.
+// Whether an argument of that name holds dimension indices.
 bool names_dimensions(std::string_view argument);
 // Dimensions of an example's tensor as those of all examples'. False if one is out of range.
 bool shift(Ints& dims, std::int64_t rank);
@@ -21,11 +21,11 @@ bool shift(IValue& argument, std::int64_t rank);
 
 Ints dims_from(std::int64_t first, std::int64_t count);
 
-// `self` of a call that has only that tensor; null if that one is not of the batch.
-const TensorBase* only_value(Call& call);
-// Makes the call, with the values of all examples in place of `self`.
-bool call_of_self(Call& call, const TensorBase& self);
-// Calls another operator in place of the call's.
-bool call_on(const OperatorEntry& op, Call& call, Stack arguments);
+// The value of `self` in a call that takes no other tensor; null if `self` is not batched at the call's level.
+const TensorBase* batched_self(VmapCall& call);
+// Makes the call with `self`, the tensor of all examples, in place of the argument of that name.
+bool call_with_self(VmapCall& call, const TensorBase& self);
+// Calls the operator that the entry names as `counterpart`, in place of the call's own.
+bool call_counterpart(VmapCall& call, Stack arguments);
 
 }  // namespace keyway::inline v1::batching

@@ -16,7 +16,7 @@ Ints with_front(std::int64_t front, const Ints& rest) {
 }
 
 // Whether the elements of as_strided are among the example's own, which then lie apart from those of others.
-bool lies_in_example(const Call& call, const TensorBase& value) {
+bool lies_in_example(const VmapCall& call, const TensorBase& value) {
   const Ints& sizes = call["size"].to_int_list();
   const Ints& strides = call["stride"].to_int_list();
   const IValue& offset = call["storage_offset"];
@@ -31,7 +31,7 @@ bool lies_in_example(const Call& call, const TensorBase& value) {
 }
 
 // Puts the batch in front of the arguments that are a shape, or the strides of one. Whether there are any.
-bool add_batch_to_shape(Call& call, const TensorBase& value) {
+bool add_batch_to_shape(VmapCall& call, const TensorBase& value) {
   std::size_t i = 0;
   bool has_shape = false;
   for (const Argument argument : call.op.schema().arguments()) {
@@ -46,39 +46,39 @@ bool add_batch_to_shape(Call& call, const TensorBase& value) {
 
 }  // namespace
 
-bool shape(Call& call) {
-  const TensorBase* self = only_value(call);
+bool shape(VmapCall& call) {
+  const TensorBase* self = batched_self(call);
   if (self == nullptr) return false;
   const TensorBase value = *self;
-  return add_batch_to_shape(call, value) ? call_of_self(call, value) : dims(call);
+  return add_batch_to_shape(call, value) ? call_with_self(call, value) : dims(call);
 }
 
-bool expand(Call& call) {
-  const TensorBase* self = only_value(call);
+bool expand(VmapCall& call) {
+  const TensorBase* self = batched_self(call);
   if (self == nullptr) return false;
   const TensorBase value = *self;
   const auto wanted = static_cast<std::int64_t>(call["size"].to_int_list().size());
   add_batch_to_shape(call, value);
-  return call_of_self(call, wanted > value.dim() - 1 ? with_rank(value, wanted) : value);
+  return call_with_self(call, wanted > value.dim() - 1 ? with_rank(value, wanted) : value);
 }
 
-bool permute(Call& call) {
-  const TensorBase* self = only_value(call);
+bool permute(VmapCall& call) {
+  const TensorBase* self = batched_self(call);
   if (self == nullptr) return false;
   const TensorBase value = *self;
   Ints order = call["dims"].to_int_list();
   if (!shift(order, value.dim() - 1)) return false;
   call["dims"] = with_front(0, order);
-  return call_of_self(call, value);
+  return call_with_self(call, value);
 }
 
-bool squeeze(Call& call) {
-  const TensorBase* self = only_value(call);
-  return self != nullptr && call_on(*call.op.info().counterpart, call, {*self, dims_from(1, self->dim() - 1)});
+bool squeeze(VmapCall& call) {
+  const TensorBase* self = batched_self(call);
+  return self != nullptr && call_counterpart(call, {*self, dims_from(1, self->dim() - 1)});
 }
 
-bool as_strided(Call& call) {
-  const TensorBase* self = only_value(call);
+bool as_strided(VmapCall& call) {
+  const TensorBase* self = batched_self(call);
   return self != nullptr && lies_in_example(call, *self) && shape(call);
 }
 

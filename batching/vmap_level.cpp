@@ -6,10 +6,10 @@ namespace keyway::inline v1::batching {
 namespace {
 
 constinit std::atomic<std::uint64_t> next_id{1};
-constinit thread_local const Level* innermost = nullptr;
+constinit thread_local const VmapLevel* innermost = nullptr;
 
 // Within levels every call passes the key: a random operator may have no tensor of a batch among its arguments.
-void set_innermost(const Level* level) {
+void set_innermost(const VmapLevel* level) {
   constexpr std::uint64_t kKey = DispatchKeySet(Functionality::Batched).raw();
   innermost = level;
   thread_state.included = level != nullptr ? thread_state.included | kKey : thread_state.included & ~kKey;
@@ -17,7 +17,7 @@ void set_innermost(const Level* level) {
 
 }  // namespace
 
-Level::Level(std::int64_t batch_size, Randomness randomness)
+VmapLevel::VmapLevel(std::int64_t batch_size, Randomness randomness)
     : id_(next_id.fetch_add(1, std::memory_order_relaxed)),
       batch_size_(batch_size),
       randomness_(randomness),
@@ -25,20 +25,20 @@ Level::Level(std::int64_t batch_size, Randomness randomness)
   set_innermost(this);
 }
 
-Level::~Level() { set_innermost(outer_); }
+VmapLevel::~VmapLevel() { set_innermost(outer_); }
 
-const Level* innermost_level() { return innermost; }
+const VmapLevel* innermost_level() { return innermost; }
 
-const Level* find_level(std::uint64_t id) {
-  const Level* level = innermost;
+const VmapLevel* find_level(std::uint64_t id) {
+  const VmapLevel* level = innermost;
   while (level != nullptr && level->id() != id) level = level->outer();
   return level;
 }
 
-OutsideLevel::OutsideLevel(const Level* level) : innermost_before_(innermost) {
+OutsideLevelGuard::OutsideLevelGuard(const VmapLevel* level) : innermost_before_(innermost) {
   set_innermost(level != nullptr ? level->outer() : nullptr);
 }
 
-OutsideLevel::~OutsideLevel() { set_innermost(innermost_before_); }
+OutsideLevelGuard::~OutsideLevelGuard() { set_innermost(innermost_before_); }
 
 }  // namespace keyway::inline v1::batching

@@ -4,7 +4,7 @@
 
 namespace keyway::inline v1::batching {
 
-TensorBase expand_to_batch(const TensorBase& tensor, const Level& level) {
+TensorBase expand_to_batch(const TensorBase& tensor, const VmapLevel& level) {
   if (const TensorBase* value = value_at(tensor, level)) return *value;
   std::vector<std::int64_t> sizes{level.batch_size()};
   sizes.insert(sizes.end(), tensor.sizes().begin(), tensor.sizes().end());
@@ -17,15 +17,9 @@ TensorBase with_rank(const TensorBase& value, std::int64_t rank) {
   return tensor;
 }
 
-std::size_t Call::position_of(std::string_view argument) const {
-  const std::optional<std::size_t> position = op.schema().arguments().find(argument);
-  KEYWAY_CHECK_AS(Internal, position, "the rule of vmap reads an argument '{}', which the operator has not", argument);
-  return *position;
-}
-
 namespace {
 
-constexpr RuleRow<Rule> kFunctions[] = {
+constexpr RuleRow<VmapRule> kFunctions[] = {
     {"each", nullptr},
     {"pointwise", pointwise},
     {"dims", dims},
@@ -60,6 +54,6 @@ static_assert(has_a_row_for_each_rule<kFunctions, kVmapRules>());
 
 }  // namespace
 
-Rule rule_of(const OperatorEntry& op) { return kFunctions[op.info().vmap].function; }
+VmapRule rule_of(const OperatorEntry& op) { return kFunctions[op.info().vmap].function; }
 
 }  // namespace keyway::inline v1::batching

@@ -15,10 +15,10 @@
 
 namespace keyway::inline v1::batching {
 
-// A call of an operator within a level, and outside of it while it is made.
-struct Call {
+// A call to be batched at `level`; while a rule runs, the thread is outside that level.
+struct VmapCall {
   const OperatorEntry& op;
-  const Level& level;
+  const VmapLevel& level;
   Stack stack;  // its arguments, in which tensors may be batched; then its results, which begin with the batch
 
   // The argument of that name. Throws keyway::Error(Internal) if there is none: the generator refuses entries without
@@ -26,63 +26,63 @@ struct Call {
   IValue& operator[](std::string_view argument) { return stack[position_of(argument)]; }
   const IValue& operator[](std::string_view argument) const { return stack[position_of(argument)]; }
   TensorBase tensor(std::string_view argument) const { return (*this)[argument].to_tensor(); }
-  std::size_t position_of(std::string_view argument) const;
+  std::size_t position_of(std::string_view argument) const { return op.position_of(argument); }
 };
 
-// What no call for all examples can be: the caller may be able to do without.
-class Refusal final : public Error {
+// Thrown when a call cannot be made for all examples at once; the caller may then run it per example.
+class CannotBatch final : public Error {
  public:
-  explicit Refusal(std::string text)
+  explicit CannotBatch(std::string text)
       : Error(ErrorKind::NotImplemented, "vmap: " + std::move(text), __FILE__, __LINE__) {}
 };
 
 // The value of a tensor of the batch; of any other, the tensor repeated for each example, as a view.
-TensorBase expand_to_batch(const TensorBase& tensor, const Level& level);
+TensorBase expand_to_batch(const TensorBase& tensor, const VmapLevel& level);
 // A value with dimensions of size 1 behind the batch, so that examples have `rank` dimensions.
 TensorBase with_rank(const TensorBase& value, std::int64_t rank);
 
 // Makes the call for all examples at once. False if it does not serve this call, and then nothing was called. What each
 // does is said where their names are, in core/schema/transform_rules.h.
-using Rule = bool (*)(Call& call);
-bool pointwise(Call& call);
-bool dims(Call& call);
-bool new_dim(Call& call);
-bool shape(Call& call);
-bool expand(Call& call);
-bool permute(Call& call);
-bool squeeze(Call& call);
-bool as_strided(Call& call);
-bool reduction(Call& call);
-bool whole_reduction(Call& call);
-bool matrices(Call& call);
-bool images(Call& call);
-bool index(Call& call);
-bool index_put(Call& call);
-bool along_dim(Call& call);
-bool mm(Call& call);
-bool bmm(Call& call);
-bool addmm(Call& call);
-bool baddbmm(Call& call);
-bool convolution(Call& call);
-bool layer_norm(Call& call);
-bool batch_norm(Call& call);
-bool pad(Call& call);
-bool pad_backward(Call& call);
-bool embedding(Call& call);
-bool class_loss(Call& call);
-bool attention(Call& call);
+using VmapRule = bool (*)(VmapCall& call);
+bool pointwise(VmapCall& call);
+bool dims(VmapCall& call);
+bool new_dim(VmapCall& call);
+bool shape(VmapCall& call);
+bool expand(VmapCall& call);
+bool permute(VmapCall& call);
+bool squeeze(VmapCall& call);
+bool as_strided(VmapCall& call);
+bool reduction(VmapCall& call);
+bool whole_reduction(VmapCall& call);
+bool matrices(VmapCall& call);
+bool images(VmapCall& call);
+bool index(VmapCall& call);
+bool index_put(VmapCall& call);
+bool along_dim(VmapCall& call);
+bool mm(VmapCall& call);
+bool bmm(VmapCall& call);
+bool addmm(VmapCall& call);
+bool baddbmm(VmapCall& call);
+bool convolution(VmapCall& call);
+bool layer_norm(VmapCall& call);
+bool batch_norm(VmapCall& call);
+bool pad(VmapCall& call);
+bool pad_backward(VmapCall& call);
+bool embedding(VmapCall& call);
+bool class_loss(VmapCall& call);
+bool attention(VmapCall& call);
 
 // Null if it has none.
-Rule rule_of(const OperatorEntry& op);
+VmapRule rule_of(const OperatorEntry& op);
 
-// Of operators that change the geometry or the history of a batched tensor in place, makes the call: the arguments
-// become its result. False of others.
+// If `op` changes the geometry or the history of a batched tensor in place, makes the call, replaces `arguments` by the
+// result and returns true.
 bool change_view(const OperatorEntry& op, Stack& arguments);
 
 // Makes the call for one example after the other and stacks the results. It serves every operator whose results are new
 // tensors, or what it writes to.
-void call_each(Call& call);
+void call_each(VmapCall& call);
 // The arguments of one example.
-Stack example_of(const Call& call, std::int64_t example);
+Stack example_of(const VmapCall& call, std::int64_t example);
 
 }  // namespace keyway::inline v1::batching

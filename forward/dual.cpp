@@ -12,19 +12,19 @@
 namespace keyway::inline v1::forward {
 namespace {
 
-const LevelPtr& current_level(const char* asked) {
+LevelPtr current_level(const char* asked) {
   const DualLevel* level = DualLevel::innermost();
   KEYWAY_CHECK(level != nullptr, "{}: there is no level of forward mode: make a DualLevel first", asked);
   return level->shared();
 }
 
 // The innermost level that one of both is batched at; null if none is.
-const batching::Level* batch_level(const TensorBase& a, const TensorBase& b) {
+const batching::VmapLevel* batch_level(const TensorBase& a, const TensorBase& b) {
   std::uint64_t id = 0;
   for (const TensorBase* tensor : {&a, &b})
     if (const batching::BatchedValue* batched = batching::batched_value(*tensor)) id = std::max(id, batched->level());
   if (id == 0) return nullptr;
-  const batching::Level* level = batching::find_level(id);
+  const batching::VmapLevel* level = batching::find_level(id);
   KEYWAY_CHECK(
       level != nullptr,
       "vmap: a tensor of a single example is used outside of the vmap that it belongs to, or in another thread");
@@ -46,7 +46,7 @@ Tensor over_memory_of(const TensorBase& tensor) {
 // The tensor with its tangents, its innermost primal changed.
 template <typename F>
 Tensor with_primal(const Tensor& tensor, const F& change) {
-  const TensorBase live = without_ended(tensor);
+  const TensorBase live = unwrap_if_ended(tensor);
   const DualValue* dual = dual_value(live);
   if (dual == nullptr) return change(Tensor(live));
   return Tensor(make_dual_tensor(with_primal(Tensor(dual->primal()), change), dual->tangent(), dual->level()));
@@ -62,33 +62,32 @@ Tensor make_dual_at(const Tensor& tensor, const Tensor& tangent, const LevelPtr&
       tangent.sizes() == tensor.sizes() && tangent.dtype() == tensor.dtype() && tangent.device() == tensor.device(),
       "make_dual: the tangent, {}, must have the shape, dtype and device of the tensor, {}", describe(tangent),
       describe(tensor));
-  if (const batching::Level* batch = batch_level(tensor, tangent)) {
-    const batching::OutsideLevel outside(batch);
+  if (const batching::VmapLevel* batch = batch_level(tensor, tangent)) {
+    const batching::OutsideLevelGuard outside(batch);
     const Tensor primals(batching::expand_to_batch(tensor, *batch)),
         tangents(batching::expand_to_batch(tangent, *batch));
     return Tensor(batching::make_batched(make_dual_at(primals, tangents, level), *batch));
   }
-  const TensorBase primal = without_ended(tensor);
+  const TensorBase primal = unwrap_if_ended(tensor);
   const DualValue* dual = dual_value(primal);
   KEYWAY_CHECK(dual == nullptr || dual->level()->id() < level->id(),
                "make_dual: the tensor has a tangent at this level, or at one within it");
   return Tensor(make_dual_tensor(primal, laid_out_like(tangent, primal), level));
 }
 
-UnpackedDual unpack_dual_at(const Tensor& tensor, const Level& level) {
+UnpackedDual unpack_dual_at(const Tensor& tensor, const DualLevelState& level) {
   KEYWAY_CHECK(tensor.defined(), "unpack_dual: the tensor is undefined");
-  if (const batching::Level* batch = batch_level(tensor, {})) {
-    const batching::OutsideLevel outside(batch);
+  if (const batching::VmapLevel* batch = batch_level(tensor, {})) {
+    const batching::OutsideLevelGuard outside(batch);
     UnpackedDual parts = unpack_dual_at(Tensor(*batching::value_at(tensor, *batch)), level);
     parts.primal = Tensor(batching::make_batched(parts.primal, *batch));
     if (parts.tangent.defined()) parts.tangent = Tensor(batching::make_batched(parts.tangent, *batch));
     return parts;
   }
-  const Parts parts = parts_at(without_ended(tensor), level);
-  return {Tensor(parts.primal), Tensor(parts.tangent)};
+  return parts_at(unwrap_if_ended(tensor), level);
 }
 
-Tensor as_leaf(const Tensor& tensor) {
+Tensor as_grad_input(const Tensor& tensor) {
   return with_primal(tensor, [](const Tensor& primal) {
     return primal.requires_grad() && grad_enabled() ? keyway::alias(primal) : primal.detach().requires_grad_();
   });
@@ -104,7 +103,7 @@ Tensor as_recorded_input(const Tensor& tensor, bool keeps) {
 }
 
 Tensor without_history(const Tensor& tensor) {
-  const TensorBase live = without_ended(tensor);
+  const TensorBase live = unwrap_if_ended(tensor);
   if (const DualValue* dual = dual_value(live))
     return Tensor(make_dual_tensor(without_history(Tensor(dual->primal())), without_history(Tensor(dual->tangent())),
                                    dual->level()));
@@ -116,7 +115,7 @@ Tensor without_history(const Tensor& tensor) {
 namespace keyway::inline v1 {
 
 Tensor make_dual(const Tensor& tensor, const Tensor& tangent) {
-  const forward::NoViewTracking no_tracking;
+  const forward::NoViewTrackingGuard no_tracking;
   return forward::make_dual_at(keyway::alias(tensor), tangent, forward::current_level("make_dual"));
 }
 

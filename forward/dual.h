@@ -30,14 +30,14 @@ KEYWAY_API UnpackedDual unpack_dual(const Tensor& tensor);
 
 namespace keyway::inline v1::forward {
 
-// The same at a level.
+// The same as make_dual and unpack_dual, at a level.
 KEYWAY_API Tensor make_dual_at(const Tensor& tensor, const Tensor& tangent, const LevelPtr& level);
-KEYWAY_API UnpackedDual unpack_dual_at(const Tensor& tensor, const Level& level);
-// A tensor with the same values and tangents, whose primal is a leaf that requires grad; or a view of the tensor, if
-// its primal has a history and calls are recorded.
-KEYWAY_API Tensor as_leaf(const Tensor& tensor);
-// The same for a call that is recorded to be differentiated, and for nobody else: the graph of its results has no leaf
-// there. If it `keeps` the history of its inputs, that goes on.
+KEYWAY_API UnpackedDual unpack_dual_at(const Tensor& tensor, const DualLevelState& level);
+// A tensor to differentiate by, with the same values and tangents: an alias, which keeps its history, if the tensor
+// requires grad and calls are recorded; else a detached leaf that requires grad.
+KEYWAY_API Tensor as_grad_input(const Tensor& tensor);
+// Like as_grad_input, but for a call that is recorded only to be differentiated here: the graph ends in a private node,
+// not in a leaf. With `keeps`, a tensor that requires grad keeps its history.
 KEYWAY_API Tensor as_recorded_input(const Tensor& tensor, bool keeps);
 // The tensor, its tangents too, without history.
 KEYWAY_API Tensor without_history(const Tensor& tensor);

@@ -11,8 +11,7 @@ constinit thread_local const DualLevel* innermost_dual_level = nullptr;
 }  // namespace
 
 DualLevel::DualLevel()
-    : own_(std::make_shared<forward::Level>(next_level.fetch_add(1, std::memory_order_relaxed))),
-      level_(own_),
+    : state_(std::make_shared<forward::DualLevelState>(next_level.fetch_add(1, std::memory_order_relaxed))),
       outer_(innermost_dual_level),
       tracker_(std::make_unique<forward::ViewTracker>()) {
   forward::register_kernels();
@@ -20,7 +19,7 @@ DualLevel::DualLevel()
 }
 
 DualLevel::~DualLevel() {
-  own_->end();
+  state_->end();
   innermost_dual_level = outer_;
 }
 

@@ -9,10 +9,10 @@
 
 namespace keyway::inline v1::forward {
 
-// What dual tensors know of their level, so that they may outlive it and be used in other threads.
-class Level {
+// What a DualLevel shares with its dual tensors, so that they may outlive it and be used in other threads.
+class DualLevelState {
  public:
-  explicit Level(std::uint64_t id) : id_(id) {}
+  explicit DualLevelState(std::uint64_t id) : id_(id) {}
   // No other level of the process has it, and inner ones have greater ones.
   std::uint64_t id() const { return id_; }
   bool has_ended() const { return ended_.load(std::memory_order_acquire); }
@@ -22,15 +22,15 @@ class Level {
   std::uint64_t id_;
   std::atomic<bool> ended_{false};
 };
-using LevelPtr = std::shared_ptr<const Level>;
+using LevelPtr = std::shared_ptr<const DualLevelState>;
 class ViewTracker;
 
 }  // namespace keyway::inline v1::forward
 
 namespace keyway::inline v1 {
 
-// From its making to its end tensors have tangents at it (forward/dual.h). Levels end in the order opposite to that of
-// their making, and in the thread that made them; then tangents are gone, and tensors go on as plain ones.
+// While it lives, tensors may have tangents at it (forward/dual.h). Levels end in the order opposite to that of their
+// making, and in the thread that made them; then tangents are gone, and tensors go on as plain ones.
 class KEYWAY_API DualLevel {
  public:
   DualLevel();
@@ -38,15 +38,14 @@ class KEYWAY_API DualLevel {
   DualLevel(const DualLevel&) = delete;
   DualLevel& operator=(const DualLevel&) = delete;
 
-  std::uint64_t id() const { return level_->id(); }
-  const forward::LevelPtr& shared() const { return level_; }
+  std::uint64_t id() const { return state_->id(); }
+  forward::LevelPtr shared() const { return state_; }
 
-  // That of the calling thread; null if there is none.
+  // The innermost level of the calling thread; null if there is none.
   static const DualLevel* innermost();
 
  private:
-  std::shared_ptr<forward::Level> own_;
-  forward::LevelPtr level_;
+  std::shared_ptr<forward::DualLevelState> state_;
   const DualLevel* outer_;
   std::unique_ptr<forward::ViewTracker> tracker_;
 };

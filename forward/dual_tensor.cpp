@@ -13,7 +13,7 @@ const DualValue* dual_value(const TensorBase& tensor) {
   return dual;
 }
 
-TensorBase without_ended(const TensorBase& tensor) {
+TensorBase unwrap_if_ended(const TensorBase& tensor) {
   TensorBase current = tensor;
   for (const DualValue* dual = dual_value(current); dual != nullptr && !dual->has_tangent(); dual = dual_value(current))
     current = TensorBase(dual->primal());
@@ -62,10 +62,10 @@ TensorBase laid_out_like(const TensorBase& tangent, const TensorBase& primal) {
   return like.copy_(given);
 }
 
-Parts parts_at(const TensorBase& tensor, const Level& level) {
+UnpackedDual parts_at(const TensorBase& tensor, const DualLevelState& level) {
   const DualValue* dual = dual_value(tensor);
-  if (dual == nullptr || dual->level()->id() != level.id()) return {tensor, {}};
-  return {dual->primal(), dual->tangent()};
+  if (dual == nullptr || dual->level()->id() != level.id()) return {Tensor(tensor), {}};
+  return {Tensor(dual->primal()), Tensor(dual->tangent())};
 }
 
 }  // namespace keyway::inline v1::forward

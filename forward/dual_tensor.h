@@ -3,7 +3,7 @@
 #pragma once
 
 #include <keyway/core/tensor/tensor_base.h>
-#include <keyway/forward/dual_level.h>
+#include <keyway/forward/dual.h>
 
 #include <span>
 
@@ -28,8 +28,9 @@ class DualValue final : public TensorExtra {
 
 // Null if the tensor, which may be undefined, is no dual one.
 KEYWAY_API const DualValue* dual_value(const TensorBase& tensor);
-// The tensor without what has ended.
-KEYWAY_API TensorBase without_ended(const TensorBase& tensor);
+// Follows primals until the tensor is plain or has a live tangent: strips levels that have ended, and duals that were
+// detached in place.
+KEYWAY_API TensorBase unwrap_if_ended(const TensorBase& tensor);
 // The tensor without tangents of any level: what autograd's questions about it are for.
 KEYWAY_API TensorBase innermost_primal(const TensorBase& tensor);
 // Whether gradients flow to it: to its primal.
@@ -37,15 +38,12 @@ KEYWAY_API bool requires_grad(const TensorBase& tensor);
 
 // Requires: the tangent has the primal's sizes, dtype and device.
 KEYWAY_API TensorBase make_dual_tensor(TensorBase primal, TensorBase tangent, LevelPtr level);
-// A tangent as a dual tensor may have it, so that what is a view of the one is a view of the other: of the primal's
-// strides, where its elements lie apart. The tangent itself if it is so.
+// A copy of `tangent` with the primal's strides (contiguous if the primal overlaps itself), so that views of the primal
+// are views of the tangent; `tangent` itself if it has these strides and does not overlap itself.
 KEYWAY_API TensorBase laid_out_like(const TensorBase& tangent, const TensorBase& primal);
 
-// A tensor's primal and tangent at a level: itself and an undefined one if it is not dual there.
-struct Parts {
-  TensorBase primal;
-  TensorBase tangent;
-};
-Parts parts_at(const TensorBase& tensor, const Level& level);
+// A tensor's primal and tangent at a level: itself and an undefined one if it is not dual there. Unlike
+// unpack_dual_at it does not look inside batched tensors.
+UnpackedDual parts_at(const TensorBase& tensor, const DualLevelState& level);
 
 }  // namespace keyway::inline v1::forward

@@ -40,9 +40,9 @@ bool has_ended_duals(Stack& values) {
 
 // Tensors whose tangents are gone are what they are the duals of. What is written to is given back as the caller knows
 // it.
-void call_without_ended(const OperatorEntry& op, Stack& values) {
+void call_unwrapped(const OperatorEntry& op, Stack& values) {
   const Stack given = values;
-  update_tensors(values, [](TensorBase& tensor) { tensor = without_ended(tensor); });
+  update_tensors(values, [](TensorBase& tensor) { tensor = unwrap_if_ended(tensor); });
   const Stack taken = values;
   call_boxed(op, values);
   update_tensors(values, [&](TensorBase& result) {
@@ -63,7 +63,7 @@ bool is_tangents_memory(const TensorBase& tensor, Stack& tangents) {
 }
 
 // The results with their tangents.
-Stack joined(Call& call, Results results) {
+Stack joined(JvpCall& call, Results results) {
   if (results.tangents.empty()) return std::move(results.primals);
   const bool is_view = call.op.schema().is_alias();
   for_each_pair(results.primals, results.tangents, [&](TensorBase& primal, const TensorBase& given) {
@@ -85,29 +85,29 @@ Stack joined(Call& call, Results results) {
 
 // The arguments become the results.
 void call_values(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
-  if (has_ended_duals(values)) return call_without_ended(op, values);
+  if (has_ended_duals(values)) return call_unwrapped(op, values);
   const LevelPtr level = level_of(values);
   if (level == nullptr) return redispatch_boxed(op, below, values);
   if (op.schema().is_mutable()) check_no_out(op);
   // What the function calls has the tangents.
   const bool is_function = is_written_with_others(op, below);
-  std::optional<NoViewTracking> no_tracking;
+  std::optional<NoViewTrackingGuard> no_tracking;
   if (!is_function) no_tracking.emplace();
-  if (call_on_tensor(op, level, values)) return;
+  if (call_metadata_op(op, level, values)) return;
   if (is_function) return redispatch_boxed(op, below, values);
   // The arguments are converted; calls that compute tangents are not the caller's.
   const ExcludeDispatchKeyGuard no_autocast{DispatchKeySet(Functionality::Autocast)};
   if (op.schema().is_mutable()) return call_in_place(op, level, values);
-  Call call = taken_apart(op, level, values);
+  JvpCall call = taken_apart(op, level, values);
   values = joined(call, rule_of(op)(call));
 }
 
 }  // namespace
 
-Call taken_apart(const OperatorEntry& op, const LevelPtr& level, const Stack& values) {
-  Call call{op, level, values, Stack(values.size())};
+JvpCall taken_apart(const OperatorEntry& op, const LevelPtr& level, const Stack& values) {
+  JvpCall call{op, level, values, Stack(values.size())};
   for_each_pair(call.primals, call.tangents, [&](TensorBase& primal, TensorBase& tangent) {
-    Parts parts = parts_at(primal, *level);
+    UnpackedDual parts = parts_at(primal, *level);
     primal = std::move(parts.primal);
     tangent = std::move(parts.tangent);
   });
@@ -123,7 +123,7 @@ void register_kernels() {
     Library library(Library::Kind::Impl, "_", DispatchKey::ForwardAD);
     library.fallback(&call_dual);
     library.commit().release();
-    static constexpr autograd::ForwardModeHooks kHooks{&grad_of_duals, &without_ended};
+    static constexpr autograd::ForwardModeHooks kHooks{&grad_of_duals, &unwrap_if_ended};
     autograd::set_forward_mode_hooks(kHooks);
     return true;
   }();

@@ -5,8 +5,8 @@
 
 namespace keyway::inline v1::forward {
 
-// For every operator that has no kernel of its own there: makes the call of the primals, and gives its results the
-// tangents of the innermost level that one of the arguments has one at.
+// For every operator that has no kernel of its own there: calls the operator on the primals, and attaches the tangents
+// of the innermost level at which any argument has one.
 void call_dual(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack);
 
 // Has it stand there from now on; called when a level is made.

@@ -18,13 +18,13 @@ struct SplitTensors {
 
 void update_level(LevelPtr& level, const Tensors& tensors) {
   for (const Tensor& tensor : tensors) {
-    const TensorBase live = without_ended(tensor);
+    const TensorBase live = unwrap_if_ended(tensor);
     const DualValue* dual = dual_value(live);
     if (dual != nullptr && (level == nullptr || dual->level()->id() > level->id())) level = dual->level();
   }
 }
 
-UnpackedDual whole(const Tensor& tensor) { return {Tensor(without_ended(tensor)), {}}; }
+UnpackedDual whole(const Tensor& tensor) { return {Tensor(unwrap_if_ended(tensor)), {}}; }
 
 SplitTensors split(const Tensors& tensors, const LevelPtr& level) {
   SplitTensors all;

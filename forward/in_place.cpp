@@ -108,12 +108,12 @@ Tensor tangent_of(const Results& results) {
                                                                       : Tensor(results.tangents[0].to_tensor());
 }
 
-bool has_tangent(const Call& call, std::size_t i) {
+bool has_tangent(const JvpCall& call, std::size_t i) {
   return call.tangents[i].is_tensor() && call.tangents[i].to_tensor().defined();
 }
 
 // The sum of calls that change copies, with one argument replaced by its tangent.
-Tensor multilinear_after(const Call& call) {
+Tensor multilinear_after(const JvpCall& call) {
   Tensor sum;
   for (std::size_t i = 0; i < call.primals.size(); ++i) {
     if (!has_tangent(call, i)) continue;
@@ -127,8 +127,8 @@ Tensor multilinear_after(const Call& call) {
 }
 
 // What the tangent of the first argument is after the call; undefined: zeros. Not for operators that are linear.
-Tensor tangent_after(const Call& call, Rule rule) {
-  if (rule == constant || call.op.has_tag("nondeterministic_seeded")) return {};
+Tensor tangent_after(const JvpCall& call, JvpRule rule) {
+  if (rule == primal_only || call.op.has_tag("nondeterministic_seeded")) return {};
   return rule == multilinear ? multilinear_after(call) : tangent_of(rule(call));
 }
 
@@ -141,7 +141,7 @@ void check_written(const OperatorEntry& op) {
                     arguments[i].name());
 }
 
-void call_of_primals(const Call& call, const TensorBase& self, Stack& values) {
+void call_of_primals(const JvpCall& call, const TensorBase& self, Stack& values) {
   Stack primals = call.primals;
   call_boxed(call.op, primals);
   values = std::move(primals);
@@ -165,15 +165,15 @@ void call_in_place(const OperatorEntry& op, const LevelPtr& level, Stack& values
     values[0] = self;
     return;
   }
-  Call call = taken_apart(op, level, values);
-  const Rule rule = rule_of(op);
+  JvpCall call = taken_apart(op, level, values);
+  const JvpRule rule = rule_of(op);
   const bool is_linear = rule == linear;
   const Tensor after = is_linear ? Tensor() : tangent_after(call, rule);
   if (!has_tangent(call, 0)) {
     if (!is_linear && !after.defined()) return call_of_primals(call, self, values);
     autograd::check_inplace("self", innermost_primal(self), requires_grad(self) || has_history(call));
     become_dual(self, level);
-    Call now = taken_apart(op, level, values);
+    JvpCall now = taken_apart(op, level, values);
     call.primals = std::move(now.primals);
     call.tangents = std::move(now.tangents);
   }
@@ -189,7 +189,7 @@ void call_in_place(const OperatorEntry& op, const LevelPtr& level, Stack& values
   }
 }
 
-bool call_on_tensor(const OperatorEntry& op, const LevelPtr& level, Stack& values) {
+bool call_metadata_op(const OperatorEntry& op, const LevelPtr& level, Stack& values) {
   constexpr std::uint8_t kPrimal = jvp_rule("primal");
   const bool changes_geometry = op.has_tag("inplace_view");
   const bool of_history = &op == &ops::detach_ || &op == &ops::requires_grad_;
@@ -197,7 +197,7 @@ bool call_on_tensor(const OperatorEntry& op, const LevelPtr& level, Stack& value
                   "forward mode: a dual tensor cannot be given other memory, and its memory to no other tensor");
   if (!changes_geometry && !of_history && op.info().jvp != kPrimal) return false;
   const TensorBase self = values[0].to_tensor();
-  const Parts parts = parts_at(self, *level);
+  const UnpackedDual parts = parts_at(self, *level);
   if (!parts.tangent.defined()) return false;
   Stack tangents = values;
   values[0] = parts.primal;

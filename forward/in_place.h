@@ -10,11 +10,11 @@ namespace keyway::inline v1::forward {
 // argument is written to, or the tensor cannot become dual.
 void call_in_place(const OperatorEntry& op, const LevelPtr& level, Stack& values);
 
-// Throws keyway::Error(Autograd) if an argument is one for results.
+// Throws keyway::Error(Autograd) if the operator has an out= argument.
 void check_no_out(const OperatorEntry& op);
 
-// Of operators that change a tensor's geometry or history in place, or ask for its history, makes the call. False of
-// others.
-bool call_on_tensor(const OperatorEntry& op, const LevelPtr& level, Stack& values);
+// If `op` changes a tensor's geometry or history in place, or asks for its history, and the tensor has a tangent at
+// `level`, makes the call, replaces `values` by the results and returns true.
+bool call_metadata_op(const OperatorEntry& op, const LevelPtr& level, Stack& values);
 
 }  // namespace keyway::inline v1::forward

@@ -3,21 +3,12 @@
 #include <keyway/forward/jvp_rules.h>
 #include <keyway/ops/all.h>
 
-#include <optional>
-
 namespace keyway::inline v1::forward {
-
-std::size_t Call::position_of(std::string_view argument) const {
-  const std::optional<std::size_t> position = op.schema().arguments().find(argument);
-  KEYWAY_CHECK_AS(Internal, position, "the rule of forward mode reads an argument '{}', which the operator has not",
-                  argument);
-  return *position;
-}
 
 namespace {
 
-constexpr RuleRow<Rule> kFunctions[] = {
-    {"general", general},         {"primal", constant},         {"pointwise", pointwise},
+constexpr RuleRow<JvpRule> kFunctions[] = {
+    {"general", general},         {"primal", primal_only},      {"pointwise", pointwise},
     {"linear", linear},           {"multilinear", multilinear}, {"sum", sum},
     {"difference", difference},   {"as_strided", as_strided},   {"added_product", added_product},
     {"convolution", convolution},
@@ -26,9 +17,9 @@ static_assert(has_a_row_for_each_rule<kFunctions, kJvpRules>());
 
 }  // namespace
 
-Rule rule_of(const OperatorEntry& op) {
+JvpRule rule_of(const OperatorEntry& op) {
   const OpInfo& info = op.info();
-  if (info.derived == 0) return info.name.starts_with("keyway::") ? constant : general;
+  if (info.derived == 0) return info.name.starts_with("keyway::") ? primal_only : general;
   return kFunctions[info.jvp].function;
 }
 
@@ -71,7 +62,7 @@ Tensor zeros_for(const TensorBase& tensor) {
   return keyway::zeros({}, TensorOptions().dtype(tensor.dtype()).device(tensor.device())).expand(tensor.sizes());
 }
 
-bool has_history(const Call& call) {
+bool has_history(const JvpCall& call) {
   bool any = false;
   Stack primals = call.primals, tangents = call.tangents;
   for_each_pair(primals, tangents, [&](const TensorBase& primal, const TensorBase& tangent) {
@@ -80,7 +71,7 @@ bool has_history(const Call& call) {
   return any;
 }
 
-Results constant(const Call& call) {
+Results primal_only(const JvpCall& call) {
   Results results{call.primals, {}};
   call_boxed(call.op, results.primals);
   return results;

@@ -15,32 +15,32 @@ const TensorBase* tensor_at(const Stack& values, std::size_t i) {
   return tensor.defined() ? &tensor : nullptr;
 }
 // Null if the argument has none.
-const TensorBase* tangent_of(const Call& call, std::string_view argument) {
+const TensorBase* tangent_of(const JvpCall& call, std::string_view argument) {
   return tensor_at(call.tangents, call.position_of(argument));
 }
-IValue& argument_of(const Call& call, Stack& arguments, std::string_view name) {
+IValue& argument_of(const JvpCall& call, Stack& arguments, std::string_view name) {
   return arguments[call.position_of(name)];
 }
 
 // The call's own results, and those of the same call with other arguments.
-Results with_tangents(const Call& call, Stack tangents) {
-  Results results = constant(call);
+Results with_tangents(const JvpCall& call, Stack tangents) {
+  Results results = primal_only(call);
   call_boxed(call.op, tangents);
   results.tangents = std::move(tangents);
   return results;
 }
 
 // Adds what a call with other arguments gives.
-void add_call(const Call& call, Stack arguments, Tensor& sum) {
+void add_call(const JvpCall& call, Stack arguments, Tensor& sum) {
   call_boxed(call.op, arguments);
   autograd::add_term(sum, Tensor(arguments[0].to_tensor()));
 }
 
 // self + alpha * other, or with a minus. With one tangent alone it is that, in the shape of the result.
-Results sum_of_two(const Call& call, bool subtracts) {
+Results sum_of_two(const JvpCall& call, bool subtracts) {
   const TensorBase *self = tangent_of(call, "self"), *other = tangent_of(call, "other");
   if (self != nullptr && other != nullptr) return linear(call);
-  Results results = constant(call);
+  Results results = primal_only(call);
   const TensorBase result = results.primals[0].to_tensor();
   Tensor only(self != nullptr ? *self : *other);
   if (self == nullptr) {
@@ -53,7 +53,7 @@ Results sum_of_two(const Call& call, bool subtracts) {
 
 }  // namespace
 
-Stack linear_arguments(const Call& call) {
+Stack linear_arguments(const JvpCall& call) {
   // Those that it is linear in; the others are as they are.
   Stack arguments = call.primals;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -65,10 +65,10 @@ Stack linear_arguments(const Call& call) {
   return arguments;
 }
 
-Results linear(const Call& call) { return with_tangents(call, linear_arguments(call)); }
+Results linear(const JvpCall& call) { return with_tangents(call, linear_arguments(call)); }
 
-Results multilinear(const Call& call) {
-  Results results = constant(call);
+Results multilinear(const JvpCall& call) {
+  Results results = primal_only(call);
   Tensor sum;
   for (std::size_t i = 0; i < call.primals.size(); ++i) {
     const TensorBase* tangent = tensor_at(call.tangents, i);
@@ -81,11 +81,11 @@ Results multilinear(const Call& call) {
   return results;
 }
 
-Results sum(const Call& call) { return sum_of_two(call, false); }
-Results difference(const Call& call) { return sum_of_two(call, true); }
+Results sum(const JvpCall& call) { return sum_of_two(call, false); }
+Results difference(const JvpCall& call) { return sum_of_two(call, true); }
 
 // The offset counts from the beginning of the memory.
-Results as_strided(const Call& call) {
+Results as_strided(const JvpCall& call) {
   Stack tangents = call.primals;
   const std::size_t self = call.position_of("self");
   const TensorBase primal = call.primals[self].to_tensor(), tangent = call.tangents[self].to_tensor();
@@ -96,8 +96,8 @@ Results as_strided(const Call& call) {
 }
 
 // beta * self + alpha * the product of the other two with derivatives.
-Results added_product(const Call& call) {
-  Results results = constant(call);
+Results added_product(const JvpCall& call) {
+  Results results = primal_only(call);
   const std::size_t self = call.position_of("self"), beta = call.position_of("beta");
   const TensorBase* added = tensor_at(call.tangents, self);
   const Scalar scale = added != nullptr ? call.primals[beta].to_scalar() : Scalar(0);
@@ -122,8 +122,8 @@ Results added_product(const Call& call) {
 }
 
 // Of both tensors, and what is added.
-Results convolution(const Call& call) {
-  Results results = constant(call);
+Results convolution(const JvpCall& call) {
+  Results results = primal_only(call);
   const TensorBase* bias = tangent_of(call, "bias");
   Tensor sum;
   for (const std::string_view factor : {"input", "weight"}) {

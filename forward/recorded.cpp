@@ -19,7 +19,7 @@ using autograd::variable_list;
 // The call of one operator, recorded.
 class Recorded {
  public:
-  explicit Recorded(const Call& call) : call_(call), keeps_(grad_enabled() && has_history(call)) {}
+  explicit Recorded(const JvpCall& call) : call_(call), keeps_(grad_enabled() && has_history(call)) {}
 
   bool keeps() const { return keeps_; }
 
@@ -74,7 +74,7 @@ class Recorded {
   const variable_list& outputs() const { return outputs_; }
 
  private:
-  const Call& call_;
+  const JvpCall& call_;
   bool keeps_;
   Stack results_;
   variable_list inputs_;   // that have tangents
@@ -82,8 +82,8 @@ class Recorded {
   variable_list outputs_;  // that depend on them
 };
 
-// What operators that say nothing of derivatives must not be taken for: constant.
-void check_has_derivative(const Call& call, bool has) {
+// An operator whose entry says nothing of derivatives must not be taken for one whose derivative is zero.
+void check_has_derivative(const JvpCall& call, bool has) {
   KEYWAY_CHECK_AS(NotImplemented, has || call.op.info().derived != 0,
                   "forward mode: the operator has no derivative that can be differentiated: its results would have no "
                   "tangents; give it one that is made of differentiable operators");
@@ -103,7 +103,7 @@ std::optional<DimVector> broadcast(IntArrayRef a, IntArrayRef b) {
 }
 
 // The common shape of a pointwise call, if one call expands to it what it is given as each argument alone would be.
-std::optional<DimVector> common_sizes(const Call& call, bool& is_real) {
+std::optional<DimVector> common_sizes(const JvpCall& call, bool& is_real) {
   Stack primals = call.primals, tangents = call.tangents;
   std::optional<DimVector> sizes = DimVector();
   ScalarType dtype = ScalarType::Undefined;
@@ -121,7 +121,7 @@ std::optional<DimVector> common_sizes(const Call& call, bool& is_real) {
 
 }  // namespace
 
-Results general(const Call& call) {
+Results general(const JvpCall& call) {
   Recorded recorded(call);
   recorded.run({});
   if (recorded.outputs().empty()) {
@@ -155,7 +155,7 @@ Results general(const Call& call) {
   return recorded.finished(found);
 }
 
-Results pointwise(const Call& call) {
+Results pointwise(const JvpCall& call) {
   bool is_real = true;
   const std::optional<DimVector> sizes = common_sizes(call, is_real);
   if (!is_real || !sizes) return general(call);

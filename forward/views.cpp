@@ -70,7 +70,7 @@ std::vector<TensorBase> tracked_views(const TensorBase& base) {
   return views;
 }
 
-NoViewTracking::NoViewTracking() : before_(autograd::exchange_view_listener(nullptr)) {}
-NoViewTracking::~NoViewTracking() { autograd::exchange_view_listener(before_); }
+NoViewTrackingGuard::NoViewTrackingGuard() : before_(autograd::exchange_view_listener(nullptr)) {}
+NoViewTrackingGuard::~NoViewTrackingGuard() { autograd::exchange_view_listener(before_); }
 
 }  // namespace keyway::inline v1::forward

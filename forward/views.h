@@ -23,16 +23,16 @@ class ViewTracker {
   std::unique_ptr<Views> views_;  // null within another
 };
 
-// Those of `base` that are still there, and have no tangent.
+// The tracked views of `base` that are alive, still share its memory and are still plain.
 std::vector<TensorBase> tracked_views(const TensorBase& base);
 
-// Views that are made as long as it lives are parts of dual tensors, and not remembered.
-class KEYWAY_API NoViewTracking {
+// While it lives, the views that its thread makes are parts of dual tensors, and are not remembered.
+class KEYWAY_API NoViewTrackingGuard {
  public:
-  NoViewTracking();
-  ~NoViewTracking();
-  NoViewTracking(const NoViewTracking&) = delete;
-  NoViewTracking& operator=(const NoViewTracking&) = delete;
+  NoViewTrackingGuard();
+  ~NoViewTrackingGuard();
+  NoViewTrackingGuard(const NoViewTrackingGuard&) = delete;
+  NoViewTrackingGuard& operator=(const NoViewTrackingGuard&) = delete;
 
  private:
   void (*before_)(const TensorBase& view);

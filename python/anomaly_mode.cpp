@@ -66,9 +66,9 @@ std::vector<nb::object> warnings_of(const Node& failed) {
   return texts;
 }
 
-class PythonOrigins final : public autograd::OriginKeeper {
+class PythonAnomalyRecorder final : public autograd::AnomalyRecorder {
  public:
-  std::unique_ptr<autograd::NodeBinding> remember(Node* parent) override {
+  std::unique_ptr<autograd::NodeBinding> record(Node* parent) override {
     if (Py_IsInitialized() == 0) return nullptr;
     const LockHeld lock;
     nb::dict metadata;
@@ -82,7 +82,7 @@ class PythonOrigins final : public autograd::OriginKeeper {
     return binding;
   }
 
-  void tell(Node& node) noexcept override {
+  void report(Node& node) noexcept override {
     if (Py_IsInitialized() == 0) return;
     const LockHeld lock;
     try {
@@ -98,8 +98,8 @@ class PythonOrigins final : public autograd::OriginKeeper {
 }  // namespace
 
 void add_anomaly_mode(nb::module_& module, nb::module_& internal) {
-  static auto* const origins = new PythonOrigins;  // as long as the process
-  autograd::set_origin_keeper(origins);
+  static auto* const recorder = new PythonAnomalyRecorder;  // as long as the process
+  autograd::set_anomaly_recorder(recorder);
   module.def(
       "is_anomaly_enabled", [] { return AnomalyMode::is_enabled(); }, "Whether anomaly mode is on, for all threads.");
   module.def(

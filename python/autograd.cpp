@@ -68,7 +68,7 @@ bool run_check(const nb::callable& function, const variable_list& inputs, double
 
 // The plain tensors that a dual one is made of.
 void append_parts(variable_list& parts, const TensorBase& tensor) {
-  const TensorBase live = forward::without_ended(tensor);
+  const TensorBase live = forward::unwrap_if_ended(tensor);
   const forward::DualValue* dual = forward::dual_value(live);
   if (dual == nullptr) {
     parts.emplace_back(live);
@@ -78,11 +78,11 @@ void append_parts(variable_list& parts, const TensorBase& tensor) {
   }
 }
 
-bool depends_on_others(const variable_list& outputs, const variable_list& inputs) {
+bool reaches_other_leaves(const variable_list& outputs, const variable_list& inputs) {
   variable_list parts, leaves;
   for (const Tensor& output : outputs) append_parts(parts, output);
   for (const Tensor& input : inputs) leaves.emplace_back(forward::innermost_primal(input));
-  return autograd::depends_on_others(parts, leaves);
+  return autograd::reaches_other_leaves(parts, leaves);
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ bool depends_on_others(const variable_list& outputs, const variable_list& inputs
 void add_autograd(nb::module_& module) {
   module.def("backward", backward, "Accumulates gradients; see keyway.autograd.backward.");
   module.def("grad", grad, "Returns gradients; see keyway.autograd.grad.");
-  module.def("depends_on_others", depends_on_others,
+  module.def("depends_on_others", reaches_other_leaves,
              "Whether gradients of the outputs flow to leaves that are not reached through the inputs.");
   module.def("gradcheck", run_check<autograd::gradcheck>, "See keyway.autograd.gradcheck.");
   module.def("gradcheck_forward", run_check<forward::gradcheck>, "The same of forward mode.");

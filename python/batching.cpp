@@ -18,7 +18,7 @@ namespace {
 // What this thread has entered, or left for a while, the last one last: one of both.
 struct Frame {
   std::unique_ptr<Vmap> vmap;
-  std::unique_ptr<batching::OutsideLevel> outside;
+  std::unique_ptr<batching::OutsideLevelGuard> outside;
 };
 thread_local std::vector<Frame> frames;
 
@@ -39,15 +39,17 @@ void leave() {
   frames.pop_back();
 }
 
-void suspend() { frames.push_back({nullptr, std::make_unique<batching::OutsideLevel>(batching::innermost_level())}); }
+void suspend() {
+  frames.push_back({nullptr, std::make_unique<batching::OutsideLevelGuard>(batching::innermost_level())});
+}
 
 void resume() {
   KEYWAY_CHECK(!frames.empty() && frames.back().outside, "vmap: none is suspended");
   frames.pop_back();
 }
 
-const batching::Level& innermost() {
-  const batching::Level* level = batching::innermost_level();
+const batching::VmapLevel& innermost() {
+  const batching::VmapLevel* level = batching::innermost_level();
   KEYWAY_CHECK(level != nullptr, "vmap: calls are not made within one");
   return *level;
 }
@@ -58,14 +60,14 @@ nb::tuple info() {
 }
 
 std::uint64_t innermost_id() {
-  const batching::Level* level = batching::innermost_level();
+  const batching::VmapLevel* level = batching::innermost_level();
   return level == nullptr ? 0 : level->id();
 }
 
 // Of an id that innermost_id() gave.
-const batching::Level* level_of(std::uint64_t id) {
+const batching::VmapLevel* level_of(std::uint64_t id) {
   if (id == 0) return nullptr;
-  const batching::Level* level = batching::innermost_level();
+  const batching::VmapLevel* level = batching::innermost_level();
   while (level != nullptr && level->id() != id) level = level->outer();
   KEYWAY_CHECK(level != nullptr, "vmap: a function that was made within a vmap is called outside of it");
   return level;

@@ -35,7 +35,7 @@ void leave_level(std::uint64_t id) {
   dual_levels.pop_back();
 }
 
-const forward::LevelPtr& level_named(std::uint64_t id) {
+forward::LevelPtr level_named(std::uint64_t id) {
   for (const auto& level : dual_levels)
     if (level->id() == id) return level->shared();
   KEYWAY_FAIL(Value, "forward mode: this thread is in no level {}", id);
@@ -50,7 +50,7 @@ nb::tuple unpack(const Tensor& tensor, std::uint64_t id) {
 std::uint64_t level_of(const std::vector<Tensor>& tensors) {
   std::uint64_t innermost = 0;
   for (const Tensor& tensor : tensors) {
-    const TensorBase live = forward::without_ended(tensor);
+    const TensorBase live = forward::unwrap_if_ended(tensor);
     const forward::DualValue* dual = forward::dual_value(live);
     if (dual != nullptr) innermost = std::max(innermost, dual->level()->id());
   }
@@ -59,7 +59,7 @@ std::uint64_t level_of(const std::vector<Tensor>& tensors) {
 
 // Of whichever thread's level; a tensor without a tangent there is its own primal.
 nb::tuple parts_of(const Tensor& tensor, std::uint64_t id) {
-  const TensorBase live = forward::without_ended(tensor);
+  const TensorBase live = forward::unwrap_if_ended(tensor);
   const forward::DualValue* dual = forward::dual_value(live);
   if (dual == nullptr || dual->level()->id() != id) return nb::make_tuple(to_object(live), nb::none());
   return nb::make_tuple(to_object(dual->primal()), to_object(dual->tangent()));
@@ -67,7 +67,7 @@ nb::tuple parts_of(const Tensor& tensor, std::uint64_t id) {
 
 // A tensor with a tangent at the level of `like`.
 nb::object dual_like(const Tensor& tensor, const Tensor& tangent, const Tensor& like) {
-  const TensorBase live = forward::without_ended(like);
+  const TensorBase live = forward::unwrap_if_ended(like);
   const forward::DualValue* dual = forward::dual_value(live);
   KEYWAY_CHECK_AS(Internal, dual != nullptr, "forward mode: the tensor to follow has no tangent");
   return to_object(forward::make_dual_at(tensor, tangent, dual->level()));
@@ -82,7 +82,7 @@ void add_forward(nb::module_& module) {
   module.def(
       "make_dual",
       [](const Tensor& tensor, const Tensor& tangent, std::uint64_t level) {
-        const forward::NoViewTracking no_tracking;
+        const forward::NoViewTrackingGuard no_tracking;
         return to_object(forward::make_dual_at(keyway::alias(tensor), tangent, level_named(level)));
       },
       nb::arg("tensor"), nb::arg("tangent"), nb::arg("level"), "The tensor with a tangent at a level.");
@@ -95,7 +95,7 @@ void add_forward(nb::module_& module) {
   module.def("dual_like", dual_like, nb::arg("tensor"), nb::arg("tangent"), nb::arg("like"),
              "A tensor with a tangent at the level of another one.");
   module.def(
-      "as_leaf", [](const Tensor& tensor) { return to_object(forward::as_leaf(tensor)); }, nb::arg("tensor"),
+      "as_leaf", [](const Tensor& tensor) { return to_object(forward::as_grad_input(tensor)); }, nb::arg("tensor"),
       "A leaf with the tensor's values and tangents, or a view of it, if its history is to go on.");
   module.def(
       "as_recorded_input",

@@ -77,7 +77,7 @@ const Tensor& checked_tensor(nb::handle object) {
 // The dict of a leaf's hooks, kept by its object, which lives as long as the leaf then.
 nb::object gradient_hooks(nb::handle object) {
   const Tensor& tensor = checked_tensor(object);
-  autograd::check_is_no_wrapper(tensor, "register_hook");
+  autograd::check_not_batched_or_dual(tensor, "register_hook");
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "register_hook: the tensor does not require grad");
   if (!tensor.is_leaf()) {
     const autograd::Edge edge = autograd::gradient_edge(tensor);

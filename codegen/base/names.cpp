@@ -39,11 +39,10 @@ constexpr std::string_view kCalled[] = {
     "check_layout", "check_number", "check_same_dtype", "check_underived", "check_unrecorded", "check_writable",
     "collect_edges", "common_device", "copy_of", "defined_or_zeros", "dtype_of", "each", "fail_contract", "fail_out",
     "fail_predicate", "fail_written_lists", "get_default_dtype", "is_finite", "is_integral", "item", "items", "len",
-    "make_intrusive", "needs_any_input_grad", "needs_grad", "needs_input_grad", "number_tensor", "operand",
-    "optional_tensors", "planned", "pointwise", "pointwise_meta", "product_of", "promote_types", "put",
-    "rebase_history", "reduced_meta", "release", "same_device", "saved", "set_history", "sum_of", "to_complex",
-    "to_float", "to_real", "unpack", "view_creation", "visit_dtype", "visit_loop_dtype", "wrap_dim",
-    "wrap_optional_dim",
+    "make_intrusive", "needs_grad", "number_tensor", "operand", "optional_tensors", "planned", "pointwise",
+    "pointwise_meta", "product_of", "promote_types", "put", "rebase_history", "reduced_meta", "release", "same_device",
+    "saved", "set_history", "should_compute_any_output", "should_compute_output", "sum_of", "to_complex", "to_float",
+    "to_real", "unpack", "view_creation", "visit_dtype", "visit_loop_dtype", "wrap_dim", "wrap_optional_dim",
 };
 // clang-format on
 

@@ -90,8 +90,8 @@ class NodeWriter {
   }
 
   std::string needs(std::size_t i) const {
-    return plan_.inputs[i].list ? fmt::format("needs_any_input_grad(*this, {}, {})", edge(i), list_size(i))
-                                : fmt::format("needs_input_grad({})", edge(i));
+    return plan_.inputs[i].list ? fmt::format("should_compute_any_output(*this, {}, {})", edge(i), list_size(i))
+                                : fmt::format("should_compute_output({})", edge(i));
   }
 
   // --- Gradients of the results
@@ -189,7 +189,7 @@ class NodeWriter {
     std::vector<std::string> wanted;
     for (const std::size_t input : inputs) wanted.push_back(needs(input));
     std::string out =
-        Doc::list(fmt::format("if (const std::array<bool, {}> needs = {{", inputs.size()), wanted, "};").lines(4) +
+        Doc::list(fmt::format("if (const std::array<bool, {}> needs{{", inputs.size()), wanted, "};").lines(4) +
         fmt::format("        any(needs){}) {{\n", any_gradient(derivative));
     out += unpacked(derivative) + line(derivative);
     out += (Doc::assignment("auto gradients", formula) + ";").lines(6) + std::string(kLineBack);

@@ -1,8 +1,10 @@
+#include <keyway/core/base/error.h>
 #include <keyway/core/schema/owned.h>
 #include <keyway/dispatch/call/operator_entry.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace keyway::inline v1 {
 
@@ -36,6 +38,12 @@ const FunctionSchema& OperatorEntry::schema() const {
     if (schema_.compare_exchange_strong(parsed, fresh.get(), std::memory_order_acq_rel)) parsed = fresh.release();
   }
   return **parsed;
+}
+
+std::size_t OperatorEntry::position_of(std::string_view argument) const {
+  const std::optional<std::size_t> position = schema().arguments().find(argument);
+  KEYWAY_CHECK_AS(Internal, position, "{} has no argument '{}', which is asked for", short_name(), argument);
+  return *position;
 }
 
 }  // namespace keyway::inline v1

@@ -7,6 +7,7 @@
 #include <keyway/dispatch/call/kernel.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -65,6 +66,8 @@ class KEYWAY_API OperatorEntry {
   }
   // Parsed when first asked for.
   const FunctionSchema& schema() const;
+  // The index in the schema of the argument of that name. Throws keyway::Error(Internal) if there is none.
+  std::size_t position_of(std::string_view argument) const;
 
  private:
   friend class Transaction;  // the writers

@@ -290,69 +290,69 @@ class Binding final : public autograd::NodeBinding {
   ~Binding() override { --bindings; }
 };
 
-class Keeper final : public autograd::OriginKeeper {
+class Recorder final : public autograd::AnomalyRecorder {
  public:
-  std::unique_ptr<autograd::NodeBinding> remember(autograd::Node* parent) override {
+  std::unique_ptr<autograd::NodeBinding> record(autograd::Node* parent) override {
     if (fails) throw std::runtime_error("nothing can be remembered");
     parents.push_back(parent == nullptr ? "" : parent->name());
     return std::make_unique<Binding>();
   }
-  void tell(autograd::Node& node) noexcept override { told.push_back(node.name()); }
+  void report(autograd::Node& node) noexcept override { reported.push_back(node.name()); }
 
   bool fails = false;
   std::vector<std::string> parents;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
 };
 
-// Keeps origins while it is there. The keeper stays for ever.
-class Keeping {
+// Installs a recorder while it lives. The recorder itself stays for ever.
+class RecorderGuard {
  public:
-  Keeping() { autograd::set_origin_keeper(keeper_); }
-  ~Keeping() { autograd::set_origin_keeper(nullptr); }
-  Keeper* operator->() const { return keeper_; }
+  RecorderGuard() { autograd::set_anomaly_recorder(recorder_); }
+  ~RecorderGuard() { autograd::set_anomaly_recorder(nullptr); }
+  Recorder* operator->() const { return recorder_; }
 
  private:
-  static inline std::vector<std::unique_ptr<Keeper>> all_;
-  Keeper* keeper_ = all_.emplace_back(std::make_unique<Keeper>()).get();
+  static inline std::vector<std::unique_ptr<Recorder>> all_;
+  Recorder* recorder_ = all_.emplace_back(std::make_unique<Recorder>()).get();
 };
 
 }  // namespace
 
-TEST_CASE("a keeper is asked for each node that is recorded, also the leaf's, and tells of failures alone") {
-  const Keeping keeping;
+TEST_CASE("an AnomalyRecorder is asked for each node, also the leaf's, and reports failures alone") {
+  const RecorderGuard recorder;
   {
     const DetectAnomalyGuard guard;
     const Tensor x = leaf({0});
     const Tensor y = x.sqrt();
-    CHECK(keeping->parents == std::vector<std::string>{"", ""});
+    CHECK(recorder->parents == std::vector<std::string>{"", ""});
     CHECK(bindings == 2);
     CHECK(autograd::grad_fn(y)->binding() != nullptr);
     CHECK(autograd::gradient_edge(x).node->binding() != nullptr);
     CHECK(error_of([&] { autograd::grad({y}, {x}, {zeros({1}, kDouble)}); }) ==
           "Function 'SqrtBackward0' returned nan values in its 0th output.");
-    CHECK(keeping->told == std::vector<std::string>{"SqrtBackward0"});
+    CHECK(recorder->reported == std::vector<std::string>{"SqrtBackward0"});
   }
   CHECK(bindings == 0);
   CHECK(autograd::grad_fn(leaf({1}) * 2)->binding() == nullptr);
 }
 
-TEST_CASE("a keeper hears in whose backward a call is made") {
-  const Keeping keeping;
+TEST_CASE("an AnomalyRecorder hears in whose backward a call is made") {
+  const RecorderGuard recorder;
   const DetectAnomalyGuard guard;
   const Tensor x = leaf({1});
   const Tensor y = x.exp();
-  keeping->parents.clear();
+  recorder->parents.clear();
   const Tensor dy = autograd::grad({y}, {x}, {}, false, /*create_graph=*/true)[0];
-  CHECK(keeping->parents == std::vector<std::string>{"ExpBackward0"});
+  CHECK(recorder->parents == std::vector<std::string>{"ExpBackward0"});
 }
 
-TEST_CASE("a keeper that fails fails the call, and nothing is lost") {
-  const Keeping keeping;
+TEST_CASE("an AnomalyRecorder that fails fails the call, and nothing is lost") {
+  const RecorderGuard recorder;
   const DetectAnomalyGuard guard;
   const Tensor x = leaf({1});
-  keeping->fails = true;
+  recorder->fails = true;
   CHECK_THROWS_AS(x * 2, std::runtime_error);
-  keeping->fails = false;
+  recorder->fails = false;
   (x * 2).backward();
   CHECK(values_of(x.grad()) == Values{2});
 }

@@ -5,7 +5,7 @@
 
 using namespace keyway;
 using namespace keyway::testing;
-using autograd::ExchangeSavedTensorHooks;
+using autograd::SavedTensorHooksGuard;
 
 namespace {
 
@@ -38,7 +38,7 @@ TEST_CASE("what is saved is packed, and unpacked for backward, with its history"
   const Tensor x = leaf({3});
   Tensor y;
   {
-    const ExchangeSavedTensorHooks during(&hooks);
+    const SavedTensorHooksGuard during(&hooks);
     y = (x * x).exp();
   }
   CHECK(hooks.packed == 3);
@@ -54,7 +54,7 @@ TEST_CASE("a backward frees what was packed, and a second one says so") {
   const Tensor x = leaf({3});
   Tensor y;
   {
-    const ExchangeSavedTensorHooks during(&hooks);
+    const SavedTensorHooksGuard during(&hooks);
     y = x * x;
   }
   y.backward();

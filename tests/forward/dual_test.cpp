@@ -244,7 +244,7 @@ TEST_CASE("the graph of tangents leads to no leaf but the caller's") {
   const auto [value, tangent] = unpack_dual(layer_norm(x, {3}, weight));
   CHECK(value.requires_grad());
   CHECK(tangent.requires_grad());
-  CHECK_FALSE(autograd::depends_on_others({value, tangent}, {weight}));
+  CHECK_FALSE(autograd::reaches_other_leaves({value, tangent}, {weight}));
 }
 
 TEST_CASE("gradients of dual tensors are dual, and so are those for dual weights") {
@@ -281,16 +281,16 @@ TEST_CASE("vmap of forward mode, and forward mode of vmap") {
   {
     const Vmap batch(2);
     const DualLevel level;
-    const Tensor x = make_dual(batch.example(values), batch.example(directions));
-    CHECK(same(batch.all(tangent_of((x * x).sum())), expected));
+    const Tensor x = make_dual(batch.add_batch_dim(values), batch.add_batch_dim(directions));
+    CHECK(same(batch.remove_batch_dim(tangent_of((x * x).sum())), expected));
   }
   const DualLevel level;
   const Tensor x = make_dual(values, directions);
   Tensor all;
   {
     const Vmap batch(2);
-    const Tensor row = batch.example(x);
-    all = batch.all((row * row).sum());
+    const Tensor row = batch.add_batch_dim(x);
+    all = batch.remove_batch_dim((row * row).sum());
   }
   CHECK(same(tangent_of(all), expected));
 }

@@ -54,9 +54,10 @@ std::vector<Tensor> stacked(const std::vector<Outcome>& examples) {
 Outcome call_for_all(std::string_view op, const Batch& batch) {
   const Vmap vmap(kExamples, Randomness::Same);
   Stack arguments = map_tensors(batch.sample.arguments, [](const Tensor& t) { return t.clone(); });
-  for (const Slot slot : batch.batched) arguments = with_tensor(arguments, slot, vmap.example(batch.stacked(slot)));
+  for (const Slot slot : batch.batched)
+    arguments = with_tensor(arguments, slot, vmap.add_batch_dim(batch.stacked(slot)));
   Outcome outcome = call_in_place(op, std::move(arguments));
-  outcome.results = map_tensors(outcome.results, [&](const Tensor& t) { return vmap.all(t); });
+  outcome.results = map_tensors(outcome.results, [&](const Tensor& t) { return vmap.remove_batch_dim(t); });
   return outcome;
 }
 
@@ -171,8 +172,8 @@ variable_list gradients_through_vmap(const Differentiable& function) {
   {
     const Vmap vmap(kExamples, Randomness::Same);
     variable_list examples;
-    for (const Tensor& leaf : leaves) examples.push_back(vmap.example(leaf));
-    for (const Tensor& result : function(examples)) results.push_back(vmap.all(result));
+    for (const Tensor& leaf : leaves) examples.push_back(vmap.add_batch_dim(leaf));
+    for (const Tensor& result : function(examples)) results.push_back(vmap.remove_batch_dim(result));
   }
   // The examples' gradients of results are numbered alike.
   const auto seed = [](const Tensor& result) { return numbered(result[0]).expand(result.sizes()); };
@@ -193,10 +194,10 @@ variable_list batched_gradients(const Differentiable& function) {
   const variable_list results = function(leaves);
   const Vmap vmap(kExamples, Randomness::Same);
   const auto seed = [&](const Tensor& result) {
-    return vmap.example(stack({numbered(result), keyway::ones_like(result)}));
+    return vmap.add_batch_dim(stack({numbered(result), keyway::ones_like(result)}));
   };
   variable_list all;
-  for (const Tensor& gradient : gradients_of(results, leaves, seed)) all.push_back(vmap.all(gradient));
+  for (const Tensor& gradient : gradients_of(results, leaves, seed)) all.push_back(vmap.remove_batch_dim(gradient));
   return all;
 }
 

@@ -250,8 +250,8 @@ TEST_CASE("forward mode, vmap and autocast that a plug-in began as it was loaded
   CHECK(!autograd::grad_of(dual).defined());  // asks what the tensor of a level that has ended stands for
   CHECK((dual * dual).sum().item<double>() == 36);
   const Vmap batch(2);
-  const Tensor row = batch.example(x);
-  CHECK(batch.all(row * row).sum().item<double>() == 36);
+  const Tensor row = batch.add_batch_dim(x);
+  CHECK(batch.remove_batch_dim(row * row).sum().item<double>() == 36);
   const AutocastMode autocast(DeviceType::CPU);
   CHECK(mm(x, x).dtype() == ScalarType::BFloat16);
 }

@@ -14,8 +14,8 @@ KEYWAY_PLUGIN(derives, plugin) {
   Tensor squares;
   {
     const Vmap batch(2);
-    const Tensor row = batch.example(x);
-    squares = batch.all(row * row);
+    const Tensor row = batch.add_batch_dim(x);
+    squares = batch.remove_batch_dim(row * row);
   }
   const AutocastMode autocast(DeviceType::CPU);
   const Tensor product = mm(x, x);
