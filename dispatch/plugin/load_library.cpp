@@ -51,9 +51,8 @@ void LoadingBlocks::commit() {
 
 void load_library(const std::string& path) {
   OpenLibrary library;
-  LibraryUndoLog changes;
-  RollbackGuard rollback(changes);
-  const LibraryUndoLog::Scope noting(changes);
+  LibraryUndoLog undo_log;
+  LibraryLoadGuard loading(undo_log);
   LoadingBlocks blocks;  // goes before the library, whose code its kernels are
   library = open_shared_library(path, "library");
   std::string problem;  // what is thrown may be of a type that goes with the library
@@ -64,7 +63,8 @@ void load_library(const std::string& path) {
   }
   KEYWAY_CHECK_AS(Registration, problem.empty(), "library {}: {}", path, problem);
   if (dlsym(library.get(), "keyway_plugin") != nullptr) load_plugin(path).release();
-  rollback.commit();
+  undo_log.library().stay();
+  loading.commit();
   static_cast<void>(library.release());
 }
 

@@ -1,5 +1,5 @@
 // CallObserver: sees every kernel that the process calls, at every key that a call passes. What the dispatch trace, the
-// recorder and the contract checks are made of.
+// recorder and the schema checks are made of.
 //
 // While one is there, operators have other tables: of the same keys and slots, with kernels that call the observers
 // around the real ones. When the last one goes, the tables before are back: calls pay nothing for observers that are

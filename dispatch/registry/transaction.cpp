@@ -71,7 +71,7 @@ void Transaction::add(Registry& registry, const OpList& ops, RegistryNotificatio
   if (!transaction.errors_.empty()) transaction.fail("the operators of a library are not registered:");
   for (std::size_t i = 0; i < ops.size; ++i) transaction.prepare_op(*ops.begin[i]);
   transaction.build_tables();
-  transaction.collect_news();
+  transaction.collect_notifications();
   transaction.put_in_force();
   notifications = std::move(transaction.notifications_);
 }
@@ -282,7 +282,7 @@ void Transaction::prepare(const LibraryRequest& request) {
         Fallback{f.kernel.kernel, f.name, f.site, block_, kernels_owner_};
   }
   build_tables();
-  collect_news();
+  collect_notifications();
   std::vector<OperatorRecord*> records;
   for (const auto& [record, next] : changes_) records.push_back(record);
   if (kernels_owner_ != nullptr) registry_.owners[block_] = kernels_owner_;
@@ -324,7 +324,7 @@ void Transaction::prepare_undo() {
     if (fallback && fallback->block == block_) change_fallbacks()[key].reset();
   }
   build_tables();
-  collect_news();
+  collect_notifications();
 }
 
 void Transaction::prepare_release() {
@@ -385,7 +385,7 @@ void Transaction::build_tables() {
   }
 }
 
-void Transaction::collect_news() {
+void Transaction::collect_notifications() {
   std::multimap<std::string, RegistryNotifications::Change> by_name;  // of one name first what goes, then what comes
   for (const auto& [record, own] : changes_) {
     const OperatorEntry* before = record->state.entry;

@@ -77,7 +77,7 @@ class Transaction {
   void define(const Definition& definition);
   void build_tables();
   // What is to be told once it is in force.
-  void collect_news();
+  void collect_notifications();
   void warn_of_lost_gradients(const std::string& name, const OperatorState& next);
   void publish(OperatorEntry& op, const Table* table) { publications_.emplace_back(&op, registry_.published(table)); }
 
