@@ -4,7 +4,7 @@
 #include <keyway/dispatch/plugin/elf_image.h>
 #include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/dispatch/plugin/shared_library_file.h>
-#include <keyway/dispatch/registry/loading_blocks.h>
+#include <keyway/dispatch/registry/block_collector.h>
 #include <keyway/dispatch/registry/registry_notifications.h>
 
 #include <cstring>
@@ -179,7 +179,7 @@ void LoadedPlugin::release() noexcept {
 
 LoadedPlugin load_plugin(const std::string& path) {
   // What others do as they hear of changes is not the plug-in's doing: they hear once the thread loads it no more.
-  const DeferredNotifications later;
+  const DeferNotificationsGuard later;
   LoadedPlugin plugin;
   plugin.state_ = std::make_unique<LoadedPlugin::State>();
   LoadedPlugin::State& state = *plugin.state_;
@@ -187,7 +187,7 @@ LoadedPlugin load_plugin(const std::string& path) {
   check_headers(path);
   LibraryLoadGuard loading(state.undo_log);
   const ExitNotice notice("plug-in", state.path);
-  LoadingBlocks blocks;  // a plug-in may have some, which stay
+  BlockCollector blocks;  // a plug-in may have some, which stay
   state.library = open_shared_library(path, "plug-in");
   const PluginEntry& entry = entry_of(state.library.get(), path);
   state.name = entry.name;
@@ -198,7 +198,7 @@ LoadedPlugin load_plugin(const std::string& path) {
   try {
     blocks.commit();
     entry.setup(setup);
-    LibraryRequest request;
+    BlockRequest request;
     request.site = {entry.file, entry.line};
     for (Library& library : setup.libraries_) append(request, library.take_request());
     state.registration = Dispatcher::singleton().commit(std::move(request));

@@ -127,7 +127,7 @@ constexpr std::uint32_t layout_number() {
              HeapValue<std::string>>();
   hash.types<SchemaHeader, ArgumentSlot, TypeNode, FunctionSchema, Argument, SchemaType, DefaultValue>();
   hash.types<KernelBase, ErasedKernel, KernelInfo, Table, OpInfo, OperatorEntry, BackendWrapper, AnyKernel>();
-  hash.types<OperatorHandle, ImplRequest, LibraryRequest, Library, RegistrationHandle, ObservedCall, CallEvent>();
+  hash.types<OperatorHandle, ImplRequest, BlockRequest, Library, RegistrationHandle, ObservedCall, CallEvent>();
   add_members(hash);
   for (const TransformRule& rule : kVmapRules) hash.text(rule.name);
   for (const TransformRule& rule : kJvpRules) hash.text(rule.name);

@@ -28,7 +28,7 @@ Dispatcher& Dispatcher::singleton() {
   return dispatcher;
 }
 
-RegistrationHandle Dispatcher::commit(LibraryRequest request) {
+RegistrationHandle Dispatcher::commit(BlockRequest request) {
   std::uint64_t block = 0;
   change_registry([&](Registry& registry, RegistryNotifications& notifications) {
     block = Transaction::commit(registry, request, notifications);
@@ -98,7 +98,9 @@ OperatorHandle Dispatcher::op(std::string_view name) const {
               nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?");
 }
 
-std::uint64_t Dispatcher::age() const noexcept { return Registry::get().age.load(std::memory_order_acquire); }
+std::uint64_t Dispatcher::generation() const noexcept {
+  return Registry::get().generation.load(std::memory_order_acquire);
+}
 
 std::vector<OperatorHandle> Dispatcher::ops() const {
   Registry& registry = Registry::get();

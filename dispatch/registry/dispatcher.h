@@ -45,7 +45,7 @@ struct NamespaceRequest {  // of a KEYWAY_LIBRARY, which may stand once for a na
   std::string name;
   RegistrationSite site;
 };
-struct LibraryRequest {
+struct BlockRequest {
   RegistrationSite site;
   std::vector<NamespaceRequest> owns;
   std::vector<DefRequest> defs;
@@ -162,9 +162,9 @@ class KEYWAY_API Dispatcher {
   std::optional<OperatorHandle> find_op(std::string_view name) const;
   // The same; throws keyway::Error naming the nearest name there is.
   OperatorHandle op(std::string_view name) const;
-  // How often operators were defined or went. Who keeps what it found by name asks again once this has changed, which
-  // it has before who changes the registry goes on. Takes no lock.
-  std::uint64_t age() const noexcept;
+  // Changes whenever an operator is defined or removed, before the registering call returns. Keep it with whatever you
+  // looked up by name, and look up again when it differs. Takes no lock.
+  std::uint64_t generation() const noexcept;
   // Every operator that has a schema, by full name.
   std::vector<OperatorHandle> ops() const;
   // Kernels that no schema has come for: "my::op: CPU kernel at my.cpp:12".
@@ -174,7 +174,7 @@ class KEYWAY_API Dispatcher {
   void warn_of_dangling_impls() const noexcept;
 
   // All of a library block or, with every error listed, none of it.
-  RegistrationHandle commit(LibraryRequest request);
+  RegistrationHandle commit(BlockRequest request);
 
  private:
   friend class RegistrationHandle;

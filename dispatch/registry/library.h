@@ -131,7 +131,7 @@ class KEYWAY_API Library {
   // The same for as long as the process runs.
   void commit_for_good();
   // What was asked for, which is another's to register.
-  LibraryRequest take_request();
+  BlockRequest take_request();
 
  private:
   Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, SourceLocation where);
@@ -152,7 +152,7 @@ class KEYWAY_API Library {
   Kind kind_;
   std::string ns_;
   std::optional<DispatchKey> key_;
-  LibraryRequest request_;
+  BlockRequest request_;
   // What debug() names: the last of these.
   enum class Given { None, Kernels, Fallback } last_given_ = Given::None;
   std::size_t kernels_given_ = 0;

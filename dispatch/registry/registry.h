@@ -1,5 +1,5 @@
-// Registry: all that is registered, and to what end. Internal to dispatch/; every member but the age is guarded by the
-// lock. Callers of operators never come here: they read the tables that are published from it.
+// Registry: all that is registered, and to what end. Internal to dispatch/; every member but the generation is guarded
+// by the lock. Callers of operators never come here: they read the tables that are published from it.
 //
 // What is in force (OperatorState, fallbacks, namespaces) is replaced by a Transaction, as a whole and without a step
 // that can fail. What is only remembered (records, entries, tables, infos, texts) is never freed, so that readers need
@@ -94,7 +94,7 @@ struct Registry {
   std::map<std::uint64_t, std::vector<OperatorRecord*>> blocks;  // what each block that is in force changed
   Fallbacks fallbacks;
   std::uint64_t next_block = 1;
-  std::atomic<std::uint64_t> age{0};                     // of the definitions: how often some came or went
+  std::atomic<std::uint64_t> generation{0};              // of the definitions: how often some came or went
   std::map<std::uint64_t, KernelOwner*> owners;          // of the blocks that can be undone
   std::vector<std::unique_ptr<KernelOwner>> all_owners;  // never freed: calls may be about to count themselves in
   std::vector<KernelOwner*> free_owners;

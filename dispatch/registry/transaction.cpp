@@ -41,7 +41,7 @@ const OpInfo* keep_info(const std::string& full_name, const std::string& schema,
 
 }  // namespace
 
-std::uint64_t Transaction::commit(Registry& registry, const LibraryRequest& request,
+std::uint64_t Transaction::commit(Registry& registry, const BlockRequest& request,
                                   RegistryNotifications& notifications) {
   Transaction transaction(registry, registry.next_block);
   transaction.check(request);
@@ -107,7 +107,7 @@ void Transaction::release(Registry& registry, std::uint64_t block) {
 
 // ---- Check ----
 
-void Transaction::check(const LibraryRequest& request) {
+void Transaction::check(const BlockRequest& request) {
   errors_ = request.errors;
   check_namespaces(request.owns);
   for (const DefRequest& def : request.defs) check_def(def);
@@ -262,7 +262,7 @@ void Transaction::fail(const std::string& what) const {
 
 // ---- Prepare ----
 
-void Transaction::prepare(const LibraryRequest& request) {
+void Transaction::prepare(const BlockRequest& request) {
   for (const auto& [name, site] : request.owns) {
     owned_.emplace_back(&registry_.namespaces.try_emplace(name).first->second, site);
   }
@@ -431,7 +431,7 @@ void Transaction::put_in_force() noexcept {
   }
   if (fallbacks_) std::swap(registry_.fallbacks, *fallbacks_);
   for (const auto& [entry, table] : publications_) entry->table_.store(table, std::memory_order_seq_cst);
-  if (!notifications_.operators.empty()) registry_.age.fetch_add(1, std::memory_order_release);
+  if (!notifications_.operators.empty()) registry_.generation.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace keyway::inline v1

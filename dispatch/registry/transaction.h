@@ -26,7 +26,7 @@ class Transaction {
  public:
   // Registers a library block. Returns its number. Throws keyway::Error(Registration) that lists every error. The last
   // reference to a callable is never given up here: its destructor may want the lock.
-  static std::uint64_t commit(Registry& registry, const LibraryRequest& request, RegistryNotifications& notifications);
+  static std::uint64_t commit(Registry& registry, const BlockRequest& request, RegistryNotifications& notifications);
   // Makes operators known that bring tables of their own, for good. Throws keyway::Error(Registration) that lists every
   // error.
   static void add(Registry& registry, const OpList& ops, RegistryNotifications& notifications);
@@ -56,7 +56,7 @@ class Transaction {
   Transaction(Registry& registry, std::uint64_t block) : registry_(registry), block_(block) {}
 
   void error(std::string text) { errors_.push_back(std::move(text)); }
-  void check(const LibraryRequest& request);
+  void check(const BlockRequest& request);
   void check_namespaces(const std::vector<NamespaceRequest>& owns);
   void check_def(const DefRequest& def);
   const Definition* definition_of(const std::string& op) const;  // null if the block defines none
@@ -68,7 +68,7 @@ class Transaction {
   void check_fallbacks(const std::vector<FallbackRequest>& fallbacks);
   [[noreturn]] void fail(const std::string& what) const;
 
-  void prepare(const LibraryRequest& request);
+  void prepare(const BlockRequest& request);
   void prepare_op(OperatorEntry& op);
   void prepare_undo();
   void prepare_release();
