@@ -1,10 +1,10 @@
 // KernelOwner: who may take its kernels away again, and the calls that are under way in them.
 //
 // The kernels of a library block that can be undone are marked in their tables (kCounted). A call that finds a mark
-// counts itself in at the kernel's owner and reads the operator's table again. Is it the same one, the kernel is there
-// until the call has counted itself out; is it another, the call counts itself out and looks there. Undo publishes
-// tables without the owner first and then waits until no call is counted in: the callables, and the library whose code
-// they are, may go.
+// counts itself in at the kernel's owner and reads the operator's table again. If the table is unchanged, the kernel
+// stays until the call counts itself out; if it changed, the call counts itself out and starts again with the new
+// table. Undo publishes tables without the owner first and then waits until no call is counted in: the callables, and
+// the library whose code they are, may go.
 //
 // Both sides write one variable and then read the other's (the count and the table): sequentially consistent, so that
 // one of them sees the other. Counts are kept by stripes of threads, so that calls of different threads share no cache

@@ -92,8 +92,8 @@ class OperatorHandle {
   std::string name() const { return entry_->full_name(); }
   void call_boxed(Stack& stack) const { keyway::call_boxed(*entry_, stack); }
   void redispatch_boxed(DispatchKeySet keys, Stack& stack) const { keyway::redispatch_boxed(*entry_, keys, stack); }
-  // Sig in any spelling that a kernel may have, and whose arguments convert to the canonical ones, or are lists with
-  // tensors. Throws keyway::Error with both texts if it is not the schema's.
+  // Sig may be any C++ signature that a kernel of this schema could have, such as one with std::vector for ArrayRef.
+  // Throws keyway::Error(Type) with both texts if it does not fit the schema.
   template <typename Sig>
   TypedOperatorHandle<Sig> typed() const;
 
@@ -169,8 +169,8 @@ class KEYWAY_API Dispatcher {
   std::vector<OperatorHandle> ops() const;
   // Kernels that no schema has come for: "my::op: CPU kernel at my.cpp:12".
   std::vector<std::string> dangling_impls() const;
-  // Warns of kernels whose operator was never defined, with the nearest name; once. Where there are any it happens when
-  // the process ends; a language that is gone by then asks for it before.
+  // Warns once of kernels whose operator was never defined, with the nearest name. Runs at process exit if there are
+  // any; a language runtime that is shut down by then should call it earlier.
   void warn_of_dangling_impls() const noexcept;
 
   // All of a library block or, with every error listed, none of it.

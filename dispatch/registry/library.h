@@ -110,6 +110,7 @@ class KEYWAY_API Library {
                               signature_code<Function>, where);
   }
 
+  // A kernel that takes its arguments on a stack (BoxedFn).
   Library& impl_boxed(std::string_view op, BoxedFn fn, SourceLocation where = SourceLocation::current()) {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_boxed_kernel(fn), where);
   }
@@ -130,7 +131,7 @@ class KEYWAY_API Library {
   [[nodiscard]] RegistrationHandle commit();
   // The same for as long as the process runs.
   void commit_for_good();
-  // What was asked for, which is another's to register.
+  // Hands over what was collected, for the caller to register.
   BlockRequest take_request();
 
  private:

@@ -68,7 +68,7 @@ class KEYWAY_API ObserverHandle {
 // The latest one is called first. Throws std::bad_alloc, and then nothing is observed.
 [[nodiscard]] KEYWAY_API ObserverHandle observe_calls(std::shared_ptr<CallObserver> observer);
 
-// The table that an observed one stands for; any other is itself.
+// If `table` calls observers, the table that it wraps; else `table`.
 KEYWAY_API const Table& unobserved(const Table& table);
 
 }  // namespace keyway::inline v1

@@ -98,7 +98,7 @@ struct Registry {
   std::map<std::uint64_t, KernelOwner*> owners;          // of the blocks that can be undone
   std::vector<std::unique_ptr<KernelOwner>> all_owners;  // never freed: calls may be about to count themselves in
   std::vector<KernelOwner*> free_owners;
-  std::map<const Table*, const Table*> observed_tables;  // those that were ever published in place of others
+  std::map<const Table*, const Table*> observed_tables;  // from a table to its observed version; never erased
   ForkSafeMutex observers_mutex{LockOrder::Observers};   // of the pointer, which observed calls read
   std::shared_ptr<const Observers> observers;
 

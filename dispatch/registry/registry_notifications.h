@@ -71,8 +71,8 @@ class Notifier {
   std::uint64_t next_ = 1;
 };
 
-// While it lives, what this thread changes is not told and warnings are not given out: for those who change the
-// registry with a lock held that others wait for. It stands before the lock.
+// While one lives, this thread delivers no notifications, and its warnings are queued: for those who change the
+// registry with a lock held that others wait for. Declare it before the lock guard, so that it is destroyed after it.
 class DeferNotificationsGuard {
  public:
   DeferNotificationsGuard() noexcept { ++depth_; }

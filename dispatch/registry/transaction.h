@@ -27,8 +27,8 @@ class Transaction {
   // Registers a library block. Returns its number. Throws keyway::Error(Registration) that lists every error. The last
   // reference to a callable is never given up here: its destructor may want the lock.
   static std::uint64_t commit(Registry& registry, const BlockRequest& request, RegistryNotifications& notifications);
-  // Makes operators known that bring tables of their own, for good. Throws keyway::Error(Registration) that lists every
-  // error.
+  // Registers operators that bring constant tables (OpLibrary), permanently. Throws keyway::Error(Registration) that
+  // lists every error.
   static void add(Registry& registry, const OpList& ops, RegistryNotifications& notifications);
   // Why no kernel can be registered to a key; empty if one can.
   static std::string problem_of(DispatchKey key);
