@@ -44,11 +44,11 @@ void Dispatcher::undo(std::uint64_t id) {
     undone = Transaction::undo(registry, id, notifications);
   });
   warn_of_dangling_kernels(dangling);
-  if (undone.owner == nullptr) return;
-  undone.owner->wait();  // without a lock: a call may want it
+  if (undone.in_flight == nullptr) return;
+  undone.in_flight->wait();  // without a lock: a call may want it
   Registry& registry = Registry::get();
   const std::lock_guard lock(registry.mutex);
-  registry.give_back(undone.owner);
+  registry.give_back(undone.in_flight);
 }
 
 void Dispatcher::release(std::uint64_t id) {

@@ -48,11 +48,11 @@ std::uint64_t Transaction::commit(Registry& registry, const BlockRequest& reques
   if (!transaction.errors_.empty())
     transaction.fail("the library block at " + request.site.str() + " is not registered:");
   const bool has_kernels = !request.impls.empty() || !request.fallbacks.empty();
-  if (has_kernels && !request.for_good) transaction.kernels_owner_ = registry.take_owner();
+  if (has_kernels && !request.for_good) transaction.in_flight_ = registry.take_in_flight();
   try {
     transaction.prepare(request);
   } catch (...) {
-    if (transaction.kernels_owner_ != nullptr) registry.give_back(transaction.kernels_owner_);
+    if (transaction.in_flight_ != nullptr) registry.give_back(transaction.in_flight_);
     throw;
   }
   transaction.put_in_force();
@@ -78,16 +78,16 @@ void Transaction::add(Registry& registry, const OpList& ops, RegistryNotificatio
 
 UndoneBlock Transaction::undo(Registry& registry, std::uint64_t block, RegistryNotifications& notifications) {
   Transaction transaction(registry, block);
-  const auto owner = registry.owners.find(block);
-  if (owner != registry.owners.end()) {
-    KEYWAY_CHECK_AS(Registration, !KernelUseGuard::is_within(*owner->second),
+  const auto in_flight = registry.in_flight.find(block);
+  if (in_flight != registry.in_flight.end()) {
+    KEYWAY_CHECK_AS(Registration, !KernelUseGuard::is_within(*in_flight->second),
                     "a library block cannot be undone from inside a call of one of its kernels");
-    transaction.undone_.owner = owner->second;
+    transaction.undone_.in_flight = in_flight->second;
   }
   transaction.prepare_undo();
   transaction.put_in_force();
   notifications = std::move(transaction.notifications_);
-  if (owner != registry.owners.end()) registry.owners.erase(owner);
+  if (in_flight != registry.in_flight.end()) registry.in_flight.erase(in_flight);
   registry.blocks.erase(block);
   for (auto& [name, owned] : registry.namespaces) {
     if (owned.block == block) owned = {};
@@ -96,13 +96,13 @@ UndoneBlock Transaction::undo(Registry& registry, std::uint64_t block, RegistryN
 }
 
 void Transaction::release(Registry& registry, std::uint64_t block) {
-  const auto owner = registry.owners.find(block);
-  if (owner == registry.owners.end()) return;
+  const auto in_flight = registry.in_flight.find(block);
+  if (in_flight == registry.in_flight.end()) return;
   Transaction transaction(registry, block);
   transaction.prepare_release();
   transaction.put_in_force();
-  registry.give_back(owner->second);  // calls that are still counted there delay who has it next, no more
-  registry.owners.erase(owner);
+  registry.give_back(in_flight->second);  // calls that are still counted there delay who has it next, no more
+  registry.in_flight.erase(in_flight);
 }
 
 // ---- Check ----
@@ -275,22 +275,21 @@ void Transaction::prepare(const BlockRequest& request) {
                                         next.registrations[static_cast<std::size_t>(other)].site.str());
     }
     next.registrations.push_back({impl.key, impl.kernel.kernel, impl.kernel.callable, impl.kernel.code, impl.name,
-                                  impl.site, block_, kernels_owner_});
+                                  impl.site, block_, in_flight_});
   }
   for (const FallbackRequest& f : request.fallbacks) {
-    change_fallbacks()[static_cast<std::size_t>(f.key)] =
-        Fallback{f.kernel.kernel, f.name, f.site, block_, kernels_owner_};
+    change_fallbacks()[static_cast<std::size_t>(f.key)] = Fallback{f.kernel.kernel, f.name, f.site, block_, in_flight_};
   }
   build_tables();
   collect_notifications();
   std::vector<OperatorRecord*> records;
   for (const auto& [record, next] : changes_) records.push_back(record);
-  if (kernels_owner_ != nullptr) registry_.owners[block_] = kernels_owner_;
+  if (in_flight_ != nullptr) registry_.in_flight[block_] = in_flight_;
   // The last step that may throw: should it, no block has this number.
   try {
     registry_.blocks[block_] = std::move(records);
   } catch (...) {
-    registry_.owners.erase(block_);
+    registry_.in_flight.erase(block_);
     throw;
   }
 }
@@ -332,13 +331,13 @@ void Transaction::prepare_release() {
   if (block != registry_.blocks.end()) {
     for (OperatorRecord* record : block->second) {
       for (Registration& r : change(*record).next.registrations) {
-        if (r.block == block_) r.owner = nullptr;
+        if (r.block == block_) r.in_flight = nullptr;
       }
     }
   }
   for (std::size_t key = 0; key < registry_.fallbacks.size(); ++key) {
     const auto& fallback = registry_.fallbacks[key];
-    if (fallback && fallback->block == block_) change_fallbacks()[key]->owner = nullptr;
+    if (fallback && fallback->block == block_) change_fallbacks()[key]->in_flight = nullptr;
   }
   build_tables();
 }

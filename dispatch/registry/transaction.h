@@ -18,7 +18,7 @@ namespace keyway::inline v1 {
 
 // What is left of a block that was taken back: nothing finds it any more, but calls may be under way in it.
 struct UndoneBlock {
-  KernelOwner* owner = nullptr;
+  InFlightCalls* in_flight = nullptr;
   std::vector<std::shared_ptr<void>> callables;
 };
 
@@ -92,7 +92,7 @@ class Transaction {
   std::map<OperatorRecord*, Change> changes_;
   std::unique_ptr<Fallbacks> fallbacks_;  // null: as they are
   std::vector<std::pair<OperatorEntry*, const Table*>> publications_;
-  KernelOwner* kernels_owner_ = nullptr;  // of the block's kernels; null: they stay
+  InFlightCalls* in_flight_ = nullptr;  // of the block's kernels; null: they stay
   UndoneBlock undone_;
   RegistryNotifications notifications_;
   std::vector<std::pair<Namespace*, RegistrationSite>> owned_;  // what the block will own, and where it says so
