@@ -14,7 +14,16 @@
 
 namespace keyway::inline v1 {
 
-// Where a registration was written.
+// Where a call is written, as a default argument tells it; clang 14 has no std::source_location.
+struct SourceLocation {
+  const char* file;
+  int line;
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+// Where a registration was written: a SourceLocation that owns its text, since the plug-in that has the literal may go.
 struct RegistrationSite {
   std::string file;
   int line = 0;

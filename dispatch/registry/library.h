@@ -24,15 +24,6 @@
 
 namespace keyway::inline v1 {
 
-// Where a call is written; clang 14 has no std::source_location.
-struct SourceLocation {
-  const char* file;
-  int line;
-  static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    return {file, line};
-  }
-};
-
 class KEYWAY_API Library {
  public:
   enum class Kind {

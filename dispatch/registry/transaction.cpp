@@ -12,6 +12,8 @@ namespace keyway::inline v1 {
 
 namespace {
 
+RegistrationSite site_of(const OpInfo& info) { return {info.file, info.line}; }
+
 // Kept for good, each distinct one once: callers may look at the one before.
 const OpInfo* keep_info(const std::string& full_name, const std::string& schema, const std::string& tags,
                         const RegistrationSite& site, std::uint64_t signature, BoxedCallInfo boxed) {
@@ -159,8 +161,7 @@ void Transaction::check_def(const DefRequest& def) {
       // The texts of built-in operators leave out the namespace that all of them have.
       const bool plain = op->schema().namespace_name().empty();
       compare(op->schema(), *OwnedSchema(plain ? def.schema.substr(def.schema.find("::") + 2) : def.schema));
-      KEYWAY_FAIL(Registration, "{} is defined at {} already", name,
-                  RegistrationSite{op->info().file, op->info().line}.str());
+      KEYWAY_FAIL(Registration, "{} is defined at {} already", name, site_of(op->info()).str());
     }
     const auto record = registry_.operators.find(name);
     if (record != registry_.operators.end()) {
@@ -189,10 +190,9 @@ void Transaction::check_kernel(const std::string& op, const OwnedSchema& schema,
 
 void Transaction::check_op(const OperatorEntry& op) {
   const std::string name = op.full_name();
-  const RegistrationSite site{op.info().file, op.info().line};
+  const RegistrationSite site = site_of(op.info());
   if (const OperatorEntry* other = registry_.find(name)) {
-    error(name + " at " + site.str() + " is defined at " +
-          RegistrationSite{other->info().file, other->info().line}.str() + " already");
+    error(name + " at " + site.str() + " is defined at " + site_of(other->info()).str() + " already");
   }
   const auto record = registry_.operators.find(name);
   if (record == registry_.operators.end()) return;
@@ -212,7 +212,7 @@ void Transaction::check_impl(const ImplRequest& impl) {
   const OpInfo& info = op->info();
   const std::string code = impl.kernel.code;
   if (code.empty() || fnv1a(code) == info.signature) return;
-  check_kernel(impl.op, OwnedSchema(info.schema), {info.file, info.line}, code, impl.site);
+  check_kernel(impl.op, OwnedSchema(info.schema), site_of(info), code, impl.site);
 }
 
 std::string Transaction::problem_of(DispatchKey key) {
