@@ -66,6 +66,7 @@ TEST_CASE("a cache is asked about the current device where none is named") {
   const auto registration = register_device_guard(npu);
   FakeCache cache(npu);
   const Plugged plugged(npu.type(), cache);
+  CHECK(find_device_allocator(npu.type()) == &cache);
   const DeviceGuard guard(npu.device(1));
   (void)memory_stats(npu.type());
   CHECK(cache.asked == "memory_stats of npu:1");
@@ -114,6 +115,7 @@ TEST_CASE("an allocator without a cache says so, and the CPU's names what it has
   const auto registration = register_device_guard(npu);
   FakeAllocator plain(npu);
   const Plugged plugged(npu.type(), plain);
+  CHECK(find_device_allocator(npu.type()) == nullptr);
   CHECK(error_of([&] { (void)memory_stats(npu.type()); }) ==
         "the allocator of device type npu keeps no memory for reuse");
   for (const std::string& text : {error_of([] { (void)memory_stats(kCPU); }), error_of([] { empty_cache(kCPU); }),

@@ -5,6 +5,7 @@
 #include <keyway/tests/catch.h>
 
 #include <atomic>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -123,6 +124,19 @@ TEST_CASE("a handler that goes with its library may warn as it goes") {
   set_warning_handler([](std::string_view) { throw 1; });
   try_warn("what a handler throws is lost");
   set_warning_handler(before);
+}
+
+TEST_CASE("what a library sets is undone unless it is committed, and what it sets meanwhile too") {
+  static constinit Setting<int*> setting;
+  LibraryUndoLog p;
+  {
+    const LibraryLoadGuard loading(p);
+    set_warning_handler(
+        [kept = std::shared_ptr<void>(nullptr, [](void*) { setting.set(&numbers[2]); })](std::string_view) {});
+    setting.set(&numbers[1]);
+  }
+  CHECK(setting.get() == nullptr);
+  CHECK(LibraryUndoLog::current() == nullptr);
 }
 
 TEST_CASE("things are held of a library until they are let go") {
