@@ -13,7 +13,7 @@ bool has_streams(Device device) {
 }
 
 void record_use_in(const TensorBase& tensor, const Stream& stream) {
-  auto* const allocator = dynamic_cast<DeviceAllocator*>(find_allocator(tensor.device().type()));
+  DeviceAllocator* const allocator = find_device_allocator(tensor.device().type());
   if (allocator == nullptr) return;
   if (const void* const data = tensor.storage().data()) allocator->record_stream(data, tensor.device(), stream);
 }

@@ -1,5 +1,5 @@
 #include <keyway/autograd/function.h>
-#include <keyway/dispatch/registry/code_for_good.h>
+#include <keyway/dispatch/registry/pin_library.h>
 #include <keyway/ops/all.h>
 
 #include <algorithm>
@@ -107,7 +107,7 @@ void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, b
 }
 
 namespace detail {
-void keep_function(const void* function) noexcept { keep_code(function); }
+void pin_library_of_function(const void* function) noexcept { pin_library_of(function); }
 
 std::string type_name(const char* mangled) {
   int status = 0;

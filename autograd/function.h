@@ -88,8 +88,8 @@ class KEYWAY_API FunctionNode final : public Node {
 
 namespace detail {
 KEYWAY_API std::string type_name(const char* mangled);
-// Whoever unloads the library that has this function, its code stays.
-KEYWAY_API void keep_function(const void* function) noexcept;
+// The shared library that has this function stays mapped, whoever closes it.
+KEYWAY_API void pin_library_of_function(const void* function) noexcept;
 
 // Whether T is a tensor, or is made of what has tensors in it: optionals, ranges, arrays, pairs and tuples.
 template <typename T>
@@ -177,7 +177,7 @@ class Function {
   static void keep_backward() noexcept {
     static constinit std::atomic<bool> kept{false};
     if (kept.load(std::memory_order_relaxed)) return;
-    detail::keep_function(reinterpret_cast<const void*>(&T::backward));
+    detail::pin_library_of_function(reinterpret_cast<const void*>(&T::backward));
     kept.store(true, std::memory_order_relaxed);
   }
 };

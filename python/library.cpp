@@ -143,7 +143,7 @@ class Registrations {
 
   // A warning that a filter makes an error is thrown, and then nothing is registered.
   void add(Block& block, std::unique_ptr<PythonKernel> kernel, const PythonLine& where) {
-    LibraryRequest request = block.take_request();
+    BlockRequest request = block.take_request();
     const auto serve = [&](auto& asked) {
       asked.kernel.kernel.context = kernel.get();
       asked.name = kernel->name();

@@ -1,4 +1,4 @@
-// What a kernel is told of a IterationSpace space, so that each of its threads finds the elements that are its own by
+// What a kernel is told of an IterationSpace, so that each of its threads finds the elements that are its own by
 // 32-bit arithmetic; and how a space that is too large for that is cut into parts.
 #pragma once
 

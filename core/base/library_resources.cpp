@@ -11,14 +11,14 @@ namespace keyway::inline v1 {
 namespace {
 
 // Those of libraries that are gone are used again. Never destroyed: things may be given back at exit.
-struct Uses {
+struct ResourcePool {
   ForkSafeMutex mutex{LockOrder::Libraries};
   std::deque<LibraryResources> all;
   std::vector<LibraryResources*> free;
 
-  static Uses& get() {
-    static Uses& uses = *new Uses;
-    return uses;
+  static ResourcePool& get() {
+    static ResourcePool& pool = *new ResourcePool;
+    return pool;
   }
 };
 
@@ -33,22 +33,22 @@ constexpr Words kWords[kResourceKinds] = {{"tensor", "tensors"},
 }  // namespace
 
 LibraryResources& LibraryResources::begin() {
-  Uses& uses = Uses::get();
-  const std::lock_guard lock(uses.mutex);
-  if (uses.free.empty()) {
-    uses.free.reserve(uses.all.size() + 1);  // so that end() needs no memory
-    return uses.all.emplace_back();
+  ResourcePool& pool = ResourcePool::get();
+  const std::lock_guard lock(pool.mutex);
+  if (pool.free.empty()) {
+    pool.free.reserve(pool.all.size() + 1);  // so that end() needs no memory
+    return pool.all.emplace_back();
   }
-  LibraryResources& use = *uses.free.back();
-  uses.free.pop_back();
-  use.reopen();
-  return use;
+  LibraryResources& resources = *pool.free.back();
+  pool.free.pop_back();
+  resources.reopen();
+  return resources;
 }
 
 void LibraryResources::end() noexcept {
-  Uses& uses = Uses::get();
-  const std::lock_guard lock(uses.mutex);
-  uses.free.push_back(this);
+  ResourcePool& pool = ResourcePool::get();
+  const std::lock_guard lock(pool.mutex);
+  pool.free.push_back(this);
 }
 
 bool LibraryResources::acquire(ResourceKind what, std::size_t bytes) noexcept {

@@ -18,7 +18,8 @@ inline constexpr std::size_t kResourceKinds = 4;
 // One for each library that is being loaded or can be unloaded. Thread-safe.
 class KEYWAY_API LibraryResources {
  public:
-  // For another library. It stays mapped for good: a thread may look at it an instant after its library has gone.
+  // The record for a newly loaded library. Its memory is never freed, since a thread may still read it just after the
+  // library is gone; it is reused for another library.
   static LibraryResources& begin();
   // The library is gone, and another may be counted here.
   void end() noexcept;
@@ -27,8 +28,8 @@ class KEYWAY_API LibraryResources {
   void stay() noexcept { stays_.store(true, std::memory_order_release); }
   bool stays() const noexcept { return stays_.load(std::memory_order_acquire); }
 
-  // False: the library is being unloaded. A thing is counted before it is looked whether the library goes, and a
-  // library goes before things are counted: so one of both sees the other.
+  // Returns false after close(). acquire() counts first and then reads `closed`; LoadedPlugin::unload() closes first
+  // and then reads the counts, so at least one of them sees the other.
   [[nodiscard]] bool acquire(ResourceKind what, std::size_t bytes) noexcept;
   void release(ResourceKind what, std::size_t bytes) noexcept;
   // Nothing more can be held, until reopen().

@@ -9,7 +9,7 @@
 
 namespace keyway::inline v1 {
 
-// The changes of one library. They are to be undone before its code goes.
+// What one library has set. It is to be undone before its code goes.
 class KEYWAY_API LibraryUndoLog {
  public:
   LibraryUndoLog() : library_(&LibraryResources::begin()) {}
@@ -19,25 +19,14 @@ class KEYWAY_API LibraryUndoLog {
   LibraryUndoLog(const LibraryUndoLog&) = delete;
   LibraryUndoLog& operator=(const LibraryUndoLog&) = delete;
 
-  // What this thread sets is the library's, as long as the scope lives.
-  class KEYWAY_API Scope {
-   public:
-    explicit Scope(LibraryUndoLog& changes) noexcept;
-    ~Scope();
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
-
-   private:
-    LibraryUndoLog* outer_;
-  };
-  // Of the innermost scope; null if this thread loads nothing.
+  // Of the innermost LibraryLoadGuard; null if this thread loads nothing.
   static LibraryUndoLog* current() noexcept;
-  // Of the library that this thread loads; null if it loads none.
+  // The library that this thread loads; null if it loads none.
   static LibraryResources* loading() noexcept { return current() == nullptr ? nullptr : current()->library_; }
 
   LibraryResources& library() const { return *library_; }
   void add(std::function<void()> undo) { undos_.push_back(std::move(undo)); }
-  // Takes away what was set, the latest first, and forgets it.
+  // Takes away what was set, the latest first, and forgets it. What the library sets meanwhile goes too.
   void undo() noexcept;
 
  private:
@@ -45,23 +34,22 @@ class KEYWAY_API LibraryUndoLog {
   std::vector<std::function<void()>> undos_;
 };
 
-// Undoes the changes when it goes, unless they stay.
-class RollbackGuard {
+// While it lives, what this thread sets is the library's. At its end everything in the log is undone, unless commit()
+// was called.
+class KEYWAY_API LibraryLoadGuard {
  public:
-  explicit RollbackGuard(LibraryUndoLog& changes) : changes_(&changes) {}
-  ~RollbackGuard() {
-    if (changes_ != nullptr) changes_->undo();
-  }
-  RollbackGuard(const RollbackGuard&) = delete;
-  RollbackGuard& operator=(const RollbackGuard&) = delete;
-  // They stay, and so does the library.
-  void commit() {
-    changes_->library().stay();
-    changes_ = nullptr;
-  }
+  explicit LibraryLoadGuard(LibraryUndoLog& undo_log) noexcept;
+  ~LibraryLoadGuard();
+  LibraryLoadGuard(const LibraryLoadGuard&) = delete;
+  LibraryLoadGuard& operator=(const LibraryLoadGuard&) = delete;
+
+  // Keeps what was set, which the log can still undo.
+  void commit() noexcept { committed_ = true; }
 
  private:
-  LibraryUndoLog* changes_;
+  LibraryUndoLog& undo_log_;
+  LibraryUndoLog* outer_;
+  bool committed_ = false;
 };
 
 }  // namespace keyway::inline v1

@@ -4,6 +4,10 @@
 //   set by the program, plug-in P, plug-in Q:   a, b, c   c is in force
 //   P goes:                                     a, c      c is in force still
 //   Q goes:                                     a         no value of a library that is gone is left
+//
+// A value belongs to the library that this thread is loading, or else to the program (LibraryUndoLog). So what a
+// plug-in sets once it is loaded counts as the program's and outlives it: it should set things in its setup function
+// only.
 #pragma once
 
 #include <keyway/core/base/library_undo_log.h>
@@ -35,8 +39,8 @@ class SettingStack {
     return std::any_of(layers_.begin(), layers_.end(), [&](const Layer& layer) { return layer.library == library; });
   }
 
-  // In place of its owner's value, if that is in force, else above the others'; nothing where the same one is in force
-  // below. Gives the value that was in force.
+  // Replaces the owner's value if it is on top, else pushes a new one. Pushes nothing if the value can be compared and
+  // equals the one below. Returns the value that was in force.
   T set(T value, LibraryResources* library) {
     T before = top().value;
     if (!layers_.empty() && layers_.back().library == library) {
@@ -50,8 +54,8 @@ class SettingStack {
     return before;
   }
 
-  // Takes away what an owner set, and gives it to be destroyed with no lock held. Of two values of one owner that then
-  // follow each other, the later one is left.
+  // Removes all of an owner's values and returns them, so that the caller can destroy them without a lock. If this
+  // leaves two values of one owner adjacent, only the later stays; the earlier is returned too.
   std::vector<Layer> remove(const LibraryResources* library) {
     std::vector<Layer> gone, left;
     for (Layer& layer : layers_) {
@@ -106,8 +110,8 @@ class Setting : private detail::PointerSetting {
   constexpr Setting() = default;
   T get() const noexcept { return value_of(entry()); }
   static T value_of(const Entry* entry) noexcept { return entry == nullptr ? nullptr : std::bit_cast<T>(entry->value); }
-  // Null takes back what the caller, the program or the library that is being loaded, has set. Gives the value that was
-  // in force. Thread-safe.
+  // Null takes back what the owner, the library that this thread is loading or else the program, has set. Returns the
+  // value that was in force. Thread-safe.
   T set(T next) { return std::bit_cast<T>(PointerSetting::set(std::bit_cast<void*>(next))); }
 };
 

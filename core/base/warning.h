@@ -35,8 +35,8 @@ class KEYWAY_API HeldWarnings {
 
 using WarningHandler = std::function<void(std::string_view text)>;
 // What is done with warnings from now on; gives the handler before. The first one prints "[keyway] warning: ..." on
-// standard error; an empty one drops them. Several threads may call a handler at once. What a plug-in sets while it is
-// loaded goes with it (setting.h).
+// standard error; an empty one drops them. Several threads may call a handler at once. What a plug-in sets in its setup
+// function goes with it; what it sets later is the program's and outlives it (setting.h).
 KEYWAY_API WarningHandler set_warning_handler(WarningHandler handler);
 
 }  // namespace keyway::inline v1

@@ -71,8 +71,8 @@ KEYWAY_API Allocator& get_allocator(DeviceType type);
 // The same; null instead of an error, and no backend is loaded for the question.
 KEYWAY_API Allocator* find_allocator(DeviceType type);
 // Plugs `allocator` in for storages made from now on; null takes back what the caller plugged in, the program or the
-// plug-in that is being loaded. Returns the one before. What a plug-in plugs in while it is loaded goes with it, and
-// then the one before it is in force, unless another was plugged in since. Requires: it lives as long as the process,
+// plug-in that is being loaded. Returns the one before. What a plug-in's setup function plugs in goes with it, and
+// then the one before is in force, unless another was plugged in since. Requires: it lives as long as the process,
 // or as the plug-in.
 KEYWAY_API Allocator* set_allocator(DeviceType type, Allocator* allocator);
 

@@ -1,5 +1,4 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/device/allocator.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/tensor/device_allocator.h>
 
@@ -7,9 +6,11 @@ namespace keyway::inline v1 {
 
 DeviceAllocator::~DeviceAllocator() = default;
 
-MemoryInfo DeviceAllocator::info(Device device) {
+MemoryInfo DeviceAllocator::get_memory_info(Device device) {
   KEYWAY_FAIL(NotImplemented, "get_memory_info: the backend of {} does not say how much memory it has", device);
 }
+
+DeviceAllocator* find_device_allocator(DeviceType type) { return dynamic_cast<DeviceAllocator*>(find_allocator(type)); }
 
 namespace {
 
@@ -26,12 +27,12 @@ DeviceAllocator& device_allocator_of(DeviceType type) {
 
 MemoryStats memory_stats(Device device) {
   const Device which = checked(device);
-  return device_allocator_of(which.type()).stats(which);
+  return device_allocator_of(which.type()).memory_stats(which);
 }
 
 void reset_peak_memory_stats(Device device) {
   const Device which = checked(device);
-  device_allocator_of(which.type()).reset_peaks(which);
+  device_allocator_of(which.type()).reset_peak_memory_stats(which);
 }
 
 void empty_cache(DeviceType type) {
@@ -41,12 +42,12 @@ void empty_cache(DeviceType type) {
 
 void set_per_process_memory_fraction(double fraction, Device device) {
   const Device which = checked(device);
-  device_allocator_of(which.type()).set_fraction(fraction, which);
+  device_allocator_of(which.type()).set_per_process_memory_fraction(fraction, which);
 }
 
 MemoryInfo get_memory_info(Device device) {
   const Device which = checked(device);
-  return device_allocator_of(which.type()).info(which);
+  return device_allocator_of(which.type()).get_memory_info(which);
 }
 
 void record_stream(const TensorBase& tensor, const Stream& stream) {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <keyway/core/keys/thread_state.h>
+#include <keyway/dispatch/call/in_flight_calls.h>
 #include <keyway/dispatch/call/kernel.h>
 #include <keyway/dispatch/call/kernel_adapter.h>
-#include <keyway/dispatch/call/kernel_owner.h>
 #include <keyway/dispatch/call/leave_op.h>
 #include <keyway/dispatch/call/lost_gradient.h>
 #include <keyway/dispatch/call/operator_entry.h>

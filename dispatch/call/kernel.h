@@ -13,7 +13,7 @@
 namespace keyway::inline v1 {
 
 class IValue;
-class KernelOwner;
+class InFlightCalls;
 class OperatorEntry;
 using Stack = std::vector<IValue>;
 
@@ -26,7 +26,7 @@ using BoxedFn = void (*)(const OperatorEntry& op, const KernelBase& kernel, Disp
 enum KernelFlags : std::uint8_t {
   kBoxedOnly = 1,       // `fn` is null: a fallback, a kernel in Python, or the error of a missing kernel
   kFallthrough = 2,     // no kernel: calls go on to the next key. In registrations only, never in a table.
-  kCounted = 4,         // it may go: calls count themselves in and out at its owner (kernel_owner.h)
+  kCounted = 4,         // it may go: calls count themselves in and out (in_flight_calls.h)
   kOfFallback = 8,      // it serves every operator that has no kernel for its key
   kLosesGradient = 16,  // no kernel but a mark: calls go on to the next key, and look what they get (lost_gradient.h)
 };
@@ -63,7 +63,7 @@ struct KernelInfo {
   const char* name = "";                     // of the kernel, for people
   const char* file = "";
   int line = 0;
-  KernelOwner* owner = nullptr;  // who may take it away; null: it is there for good
+  InFlightCalls* in_flight = nullptr;  // where its calls are counted, as it may go; null: it is there for good
 };
 
 // The kernels lie behind the table, in a StaticTable or in memory that the registry laid out like one.

@@ -13,18 +13,19 @@
 
 namespace keyway::inline v1 {
 
-// Whether a call with these keys, of which none stands above Autograd, and these arguments would record a gradient, had
-// its operator a kernel that does so.
-// `arguments`: as many as the schema has.
+// Whether a call with these keys and arguments would record a gradient if its operator had a kernel that does so.
+// `arguments`: as many as the schema has. Requires: `asked` has no key above Autograd.
 KEYWAY_API bool loses_gradient(const OperatorEntry& op, DispatchKeySet asked, const IValue* arguments);
 // Whether a result of that call is one that has a gradient elsewhere.
 KEYWAY_API bool lacks_gradient(const TensorBase& result);
 
-// True for the first caller: who says it. Others need not, unless it is taken back: the result has a gradient.
+// Claims the warning for this operator; true for the first caller only, who must then call settle_lost_gradient() and
+// warn, or unclaim_lost_gradient() if the result turned out to have a gradient, after which
+// another may claim it.
 KEYWAY_API bool claim_lost_gradient(const OperatorEntry& op);
 KEYWAY_API void unclaim_lost_gradient(const OperatorEntry& op) noexcept;
-// By who claimed it, before it is said: from now on the operator has a table without marks, and nobody looks any more.
-// Takes the registry's lock. Should memory run out, calls go on looking.
+// Call after claiming and before warning: publishes a table without the mark, so that later calls are not checked.
+// Takes the registry's lock. If memory runs out, calls go on being checked.
 KEYWAY_API void settle_lost_gradient(const OperatorEntry& op) noexcept;
 // "my::op has no kernel at Autograd, so that ...".
 KEYWAY_API std::string lost_gradient_text(const OperatorEntry& op);

@@ -48,7 +48,7 @@ class KEYWAY_API OperatorEntry {
   // One acquire load: a plain mov. The table stays valid for ever; when the operator is no longer defined, it is one of
   // errors.
   const Table& table() const { return *table_.load(std::memory_order_acquire); }
-  // The same, in one order with the counts of kernel owners.
+  // The same, in one order with the counts of calls in flight (in_flight_calls.h).
   const Table& latest_table() const { return *table_.load(std::memory_order_seq_cst); }
   const OpInfo& info() const { return *info_.load(std::memory_order_acquire); }
 

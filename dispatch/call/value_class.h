@@ -104,7 +104,7 @@ constexpr std::string_view code_of() {
   return {ValueCode<T>::kText.data(), ValueCode<T>::kText.size() - 1};
 }
 
-// How a kernel takes a value, and of which class what it takes is a value.
+// How a kernel takes a value of class T; ValueOf is the inverse.
 template <typename T>
 struct KernelArgOf {
   static constexpr bool kByReference =
@@ -147,7 +147,7 @@ struct ValueOf<std::optional<T>> {
 template <typename Argument>
 using ValueOfArgument = typename ValueOf<Argument>::type;
 
-// The table of the schema language and the classes here have the same types.
+// Every named type has a class, except the two rows `Tensor(a!)` and `()`.
 static_assert(ValueClasses::kSize == std::size(kNamedTypes) - 2 + std::size(kListElements));
 
 }  // namespace keyway::inline v1::detail

@@ -17,11 +17,13 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace keyway::inline v1 {
 
-// Of calls that differ in nothing here, one decision.
+// Calls with the same operator, keys and kernel count as one decision; `key` follows from `keys`.
 struct DispatchDecision {
   std::string op;       // full name
   DispatchKeySet keys;  // of the call, without what falls through
@@ -54,6 +56,7 @@ class KEYWAY_API DispatchRecording {
   std::map<DispatchDecision, std::uint64_t> counts_;
 };
 
+// Thread-safe: it may observe several threads, and recording() may be asked meanwhile.
 class KEYWAY_API DispatchRecorder : public CallObserver {
  public:
   void call(const ObservedCall& call) override;

@@ -67,7 +67,7 @@ struct Shared {
 
 ProfilerFallback::ProfilerFallback() {
   Shared& shared = Shared::get();
-  const DeferredNotifications no_listener_waits;
+  const DeferNotificationsGuard no_listener_waits;
   const std::lock_guard lock(shared.mutex);
   if (shared.users == 0) {
     Library library(Library::Kind::Impl, "_", DispatchKey::Profiler);
@@ -79,7 +79,7 @@ ProfilerFallback::ProfilerFallback() {
 
 ProfilerFallback::~ProfilerFallback() {
   Shared& shared = Shared::get();
-  const DeferredNotifications no_listener_waits;
+  const DeferNotificationsGuard no_listener_waits;
   const std::lock_guard lock(shared.mutex);
   if (--shared.users == 0) shared.handle = {};
 }

@@ -126,7 +126,7 @@ std::string detail::load_backend(std::string_view asked) {
   const std::string name(asked);
   Backends& backends = Backends::get();
   if (name == "unknown" || (is_served(name) && backends.loads == 0)) return {};
-  const DeferredNotifications no_listener_waits;
+  const DeferNotificationsGuard no_listener_waits;
   const std::lock_guard lock(backends.mutex);
   return is_served(name) ? std::string() : backends.load(name);
 }

@@ -2,8 +2,8 @@
 #include <keyway/dispatch/plugin/load_library.h>
 #include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/dispatch/plugin/shared_library_file.h>
-#include <keyway/dispatch/registry/code_for_good.h>
-#include <keyway/dispatch/registry/loading_blocks.h>
+#include <keyway/dispatch/registry/block_collector.h>
+#include <keyway/dispatch/registry/pin_library.h>
 
 #include <dlfcn.h>
 #include <iterator>
@@ -12,10 +12,10 @@
 namespace keyway::inline v1 {
 
 namespace {
-constinit thread_local LoadingBlocks* innermost_blocks = nullptr;
+constinit thread_local BlockCollector* innermost_blocks = nullptr;
 }  // namespace
 
-void append(LibraryRequest& to, LibraryRequest&& from) {
+void append(BlockRequest& to, BlockRequest&& from) {
   const auto move_all = [](auto& into, auto& items) {
     into.insert(into.end(), std::make_move_iterator(items.begin()), std::make_move_iterator(items.end()));
   };
@@ -26,11 +26,11 @@ void append(LibraryRequest& to, LibraryRequest&& from) {
   move_all(to.errors, from.errors);
 }
 
-LoadingBlocks::LoadingBlocks() : outer_(std::exchange(innermost_blocks, this)) {}
-LoadingBlocks::~LoadingBlocks() { innermost_blocks = outer_; }
-LoadingBlocks* LoadingBlocks::current() { return innermost_blocks; }
+BlockCollector::BlockCollector() : outer_(std::exchange(innermost_blocks, this)) {}
+BlockCollector::~BlockCollector() { innermost_blocks = outer_; }
+BlockCollector* BlockCollector::current() { return innermost_blocks; }
 
-void LoadingBlocks::add(Library& library, void (*block)(Library&)) {
+void BlockCollector::add(Library& library, void (*block)(Library&)) {
   code_ = reinterpret_cast<const void*>(block);
   try {
     block(library);
@@ -42,19 +42,18 @@ void LoadingBlocks::add(Library& library, void (*block)(Library&)) {
   append(request_, library.take_request());
 }
 
-void LoadingBlocks::commit() {
+void BlockCollector::commit() {
   if (code_ == nullptr) return;
   request_.for_good = true;
   Dispatcher::singleton().commit(std::move(request_)).release();
-  keep_code(code_);
+  pin_library_of(code_);
 }
 
 void load_library(const std::string& path) {
   OpenLibrary library;
-  LibraryUndoLog changes;
-  RollbackGuard rollback(changes);
-  const LibraryUndoLog::Scope noting(changes);
-  LoadingBlocks blocks;  // goes before the library, whose code its kernels are
+  LibraryUndoLog undo_log;
+  LibraryLoadGuard loading(undo_log);
+  BlockCollector blocks;  // goes before the library, whose code its kernels are
   library = open_shared_library(path, "library");
   std::string problem;  // what is thrown may be of a type that goes with the library
   try {
@@ -64,7 +63,8 @@ void load_library(const std::string& path) {
   }
   KEYWAY_CHECK_AS(Registration, problem.empty(), "library {}: {}", path, problem);
   if (dlsym(library.get(), "keyway_plugin") != nullptr) load_plugin(path).release();
-  rollback.commit();
+  undo_log.library().stay();
+  loading.commit();
   static_cast<void>(library.release());
 }
 

@@ -4,7 +4,7 @@
 #include <keyway/dispatch/plugin/elf_image.h>
 #include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/dispatch/plugin/shared_library_file.h>
-#include <keyway/dispatch/registry/loading_blocks.h>
+#include <keyway/dispatch/registry/block_collector.h>
 #include <keyway/dispatch/registry/registry_notifications.h>
 
 #include <cstring>
@@ -110,16 +110,15 @@ struct LoadedPlugin::State {
   OpenLibrary library;
   LoadedEntry loaded;
   std::vector<std::shared_ptr<void>> kept;
-  LibraryUndoLog changes;
+  LibraryUndoLog undo_log;
   RegistrationHandle registration;
   State* next = nullptr;  // of those that were released
 
   // What the plug-in plugged in goes before the things that it is part of, and those may set something too as they go.
   ~State() {
     registration = {};
-    changes.undo();
-    const LibraryUndoLog::Scope noting(changes);
-    const RollbackGuard rollback(changes);
+    const LibraryLoadGuard scope(undo_log);
+    undo_log.undo();
     while (!kept.empty()) kept.pop_back();
   }
 };
@@ -148,21 +147,21 @@ const std::string& LoadedPlugin::path() const { return state_->path; }
 
 void LoadedPlugin::unload() {
   if (state_ == nullptr) return;
-  LibraryResources& use = state_->changes.library();
+  LibraryResources& resources = state_->undo_log.library();
   const auto check_nothing_is_held = [&] {
-    const std::string held = use.held();
+    const std::string held = resources.held();
     KEYWAY_CHECK_AS(Registration, held.empty(),
                     "plug-in {}: it cannot be unloaded: its devices still have {}; let go of them first", state_->path,
                     held);
   };
   // Once before others are refused for its sake.
   check_nothing_is_held();
-  use.close();
+  resources.close();
   try {
     check_nothing_is_held();
     state_->registration.undo();
   } catch (...) {
-    use.reopen();
+    resources.reopen();
     throw;
   }
   state_ = nullptr;
@@ -171,7 +170,7 @@ void LoadedPlugin::unload() {
 void LoadedPlugin::release() noexcept {
   if (state_ == nullptr) return;
   state_->registration.release();
-  state_->changes.library().stay();
+  state_->undo_log.library().stay();
   State* const state = state_.release();
   state->next = released_.load();
   while (!released_.compare_exchange_weak(state->next, state)) {
@@ -180,15 +179,15 @@ void LoadedPlugin::release() noexcept {
 
 LoadedPlugin load_plugin(const std::string& path) {
   // What others do as they hear of changes is not the plug-in's doing: they hear once the thread loads it no more.
-  const DeferredNotifications later;
+  const DeferNotificationsGuard later;
   LoadedPlugin plugin;
   plugin.state_ = std::make_unique<LoadedPlugin::State>();
   LoadedPlugin::State& state = *plugin.state_;
   state.path = path;
   check_headers(path);
-  std::optional<LibraryUndoLog::Scope> noting(std::in_place, state.changes);
+  LibraryLoadGuard loading(state.undo_log);
   const ExitNotice notice("plug-in", state.path);
-  LoadingBlocks blocks;  // a plug-in may have some, which stay
+  BlockCollector blocks;  // a plug-in may have some, which stay
   state.library = open_shared_library(path, "plug-in");
   const PluginEntry& entry = entry_of(state.library.get(), path);
   state.name = entry.name;
@@ -199,7 +198,7 @@ LoadedPlugin load_plugin(const std::string& path) {
   try {
     blocks.commit();
     entry.setup(setup);
-    LibraryRequest request;
+    BlockRequest request;
     request.site = {entry.file, entry.line};
     for (Library& library : setup.libraries_) append(request, library.take_request());
     state.registration = Dispatcher::singleton().commit(std::move(request));
@@ -209,11 +208,8 @@ LoadedPlugin load_plugin(const std::string& path) {
     problem = "its function throws what is no std::exception";
   }
   state.kept = std::move(setup.kept_);
-  if (!problem.empty()) {
-    noting.reset();
-    state.changes.undo();
-    KEYWAY_FAIL(Registration, "plug-in {}: {}", path, problem);
-  }
+  KEYWAY_CHECK_AS(Registration, problem.empty(), "plug-in {}: {}", path, problem);
+  loading.commit();
   return plugin;
 }
 

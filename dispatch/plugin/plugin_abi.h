@@ -97,7 +97,7 @@ constexpr void add_members(LayoutHash& hash) {
                         offsetof(OpInfo, doc), offsetof(OpInfo, example), offsetof(OpInfo, saved),
                         offsetof(OpInfo, wrapper), offsetof(OpInfo, served_too)});
   hash.members<KernelInfo>({offsetof(KernelInfo, key), offsetof(KernelInfo, name), offsetof(KernelInfo, file),
-                            offsetof(KernelInfo, line), offsetof(KernelInfo, owner)});
+                            offsetof(KernelInfo, line), offsetof(KernelInfo, in_flight)});
   hash.members<KernelBase>({offsetof(KernelBase, boxed), offsetof(KernelBase, context), offsetof(KernelBase, index),
                             offsetof(KernelBase, flags)});
   hash.numbers({offsetof(Table, op), offsetof(Table, mask), offsetof(Table, backend_masks), offsetof(Table, info),
@@ -127,7 +127,7 @@ constexpr std::uint32_t layout_number() {
              HeapValue<std::string>>();
   hash.types<SchemaHeader, ArgumentSlot, TypeNode, FunctionSchema, Argument, SchemaType, DefaultValue>();
   hash.types<KernelBase, ErasedKernel, KernelInfo, Table, OpInfo, OperatorEntry, BackendWrapper, AnyKernel>();
-  hash.types<OperatorHandle, ImplRequest, LibraryRequest, Library, RegistrationHandle, ObservedCall, CallEvent>();
+  hash.types<OperatorHandle, ImplRequest, BlockRequest, Library, RegistrationHandle, ObservedCall, CallEvent>();
   add_members(hash);
   for (const TransformRule& rule : kVmapRules) hash.text(rule.name);
   for (const TransformRule& rule : kJvpRules) hash.text(rule.name);

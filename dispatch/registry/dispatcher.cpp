@@ -28,7 +28,7 @@ Dispatcher& Dispatcher::singleton() {
   return dispatcher;
 }
 
-RegistrationHandle Dispatcher::commit(LibraryRequest request) {
+RegistrationHandle Dispatcher::commit(BlockRequest request) {
   std::uint64_t block = 0;
   change_registry([&](Registry& registry, RegistryNotifications& notifications) {
     block = Transaction::commit(registry, request, notifications);
@@ -44,11 +44,11 @@ void Dispatcher::undo(std::uint64_t id) {
     undone = Transaction::undo(registry, id, notifications);
   });
   warn_of_dangling_kernels(dangling);
-  if (undone.owner == nullptr) return;
-  undone.owner->wait();  // without a lock: a call may want it
+  if (undone.in_flight == nullptr) return;
+  undone.in_flight->wait();  // without a lock: a call may want it
   Registry& registry = Registry::get();
   const std::lock_guard lock(registry.mutex);
-  registry.give_back(undone.owner);
+  registry.give_back(undone.in_flight);
 }
 
 void Dispatcher::release(std::uint64_t id) {
@@ -98,7 +98,9 @@ OperatorHandle Dispatcher::op(std::string_view name) const {
               nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?");
 }
 
-std::uint64_t Dispatcher::age() const noexcept { return Registry::get().age.load(std::memory_order_acquire); }
+std::uint64_t Dispatcher::generation() const noexcept {
+  return Registry::get().generation.load(std::memory_order_acquire);
+}
 
 std::vector<OperatorHandle> Dispatcher::ops() const {
   Registry& registry = Registry::get();

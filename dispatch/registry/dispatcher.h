@@ -14,7 +14,16 @@
 
 namespace keyway::inline v1 {
 
-// Where a registration was written.
+// Where a call is written, as a default argument tells it; clang 14 has no std::source_location.
+struct SourceLocation {
+  const char* file;
+  int line;
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+// Where a registration was written: a SourceLocation that owns its text, since the plug-in that has the literal may go.
 struct RegistrationSite {
   std::string file;
   int line = 0;
@@ -45,7 +54,7 @@ struct NamespaceRequest {  // of a KEYWAY_LIBRARY, which may stand once for a na
   std::string name;
   RegistrationSite site;
 };
-struct LibraryRequest {
+struct BlockRequest {
   RegistrationSite site;
   std::vector<NamespaceRequest> owns;
   std::vector<DefRequest> defs;
@@ -92,8 +101,8 @@ class OperatorHandle {
   std::string name() const { return entry_->full_name(); }
   void call_boxed(Stack& stack) const { keyway::call_boxed(*entry_, stack); }
   void redispatch_boxed(DispatchKeySet keys, Stack& stack) const { keyway::redispatch_boxed(*entry_, keys, stack); }
-  // Sig in any spelling that a kernel may have, and whose arguments convert to the canonical ones, or are lists with
-  // tensors. Throws keyway::Error with both texts if it is not the schema's.
+  // Sig may be any C++ signature that a kernel of this schema could have, such as one with std::vector for ArrayRef.
+  // Throws keyway::Error(Type) with both texts if it does not fit the schema.
   template <typename Sig>
   TypedOperatorHandle<Sig> typed() const;
 
@@ -162,19 +171,19 @@ class KEYWAY_API Dispatcher {
   std::optional<OperatorHandle> find_op(std::string_view name) const;
   // The same; throws keyway::Error naming the nearest name there is.
   OperatorHandle op(std::string_view name) const;
-  // How often operators were defined or went. Who keeps what it found by name asks again once this has changed, which
-  // it has before who changes the registry goes on. Takes no lock.
-  std::uint64_t age() const noexcept;
+  // Changes whenever an operator is defined or removed, before the registering call returns. Keep it with whatever you
+  // looked up by name, and look up again when it differs. Takes no lock.
+  std::uint64_t generation() const noexcept;
   // Every operator that has a schema, by full name.
   std::vector<OperatorHandle> ops() const;
   // Kernels that no schema has come for: "my::op: CPU kernel at my.cpp:12".
   std::vector<std::string> dangling_impls() const;
-  // Warns of kernels whose operator was never defined, with the nearest name; once. Where there are any it happens when
-  // the process ends; a language that is gone by then asks for it before.
+  // Warns once of kernels whose operator was never defined, with the nearest name. Runs at process exit if there are
+  // any; a language runtime that is shut down by then should call it earlier.
   void warn_of_dangling_impls() const noexcept;
 
   // All of a library block or, with every error listed, none of it.
-  RegistrationHandle commit(LibraryRequest request);
+  RegistrationHandle commit(BlockRequest request);
 
  private:
   friend class RegistrationHandle;

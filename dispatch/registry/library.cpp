@@ -1,7 +1,7 @@
 #include <keyway/core/schema/signature_code.h>
-#include <keyway/dispatch/registry/code_for_good.h>
+#include <keyway/dispatch/registry/block_collector.h>
 #include <keyway/dispatch/registry/library.h>
-#include <keyway/dispatch/registry/loading_blocks.h>
+#include <keyway/dispatch/registry/pin_library.h>
 
 #include <algorithm>
 
@@ -181,9 +181,9 @@ Library& Library::fallback(Fallthrough, SourceLocation where) {
   return add_fallback(make_kernel(Fallthrough{}), where);
 }
 
-LibraryRequest Library::take_request() {
+BlockRequest Library::take_request() {
   last_given_ = Given::None;
-  return std::exchange(request_, LibraryRequest{});
+  return std::exchange(request_, BlockRequest{});
 }
 
 RegistrationHandle Library::commit() { return Dispatcher::singleton().commit(take_request()); }
@@ -195,13 +195,13 @@ void Library::commit_for_good() {
 
 namespace detail {
 LibraryBlock::LibraryBlock(Library library, void (*block)(Library&)) {
-  if (LoadingBlocks* const loading = LoadingBlocks::current()) {
+  if (BlockCollector* const loading = BlockCollector::current()) {
     loading->add(library, block);
     return;
   }
   block(library);
   library.commit_for_good();
-  keep_code(reinterpret_cast<const void*>(block));
+  pin_library_of(reinterpret_cast<const void*>(block));
 }
 }  // namespace detail
 

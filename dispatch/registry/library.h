@@ -24,15 +24,6 @@
 
 namespace keyway::inline v1 {
 
-// Where a call is written; clang 14 has no std::source_location.
-struct SourceLocation {
-  const char* file;
-  int line;
-  static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    return {file, line};
-  }
-};
-
 class KEYWAY_API Library {
  public:
   enum class Kind {
@@ -110,6 +101,7 @@ class KEYWAY_API Library {
                               signature_code<Function>, where);
   }
 
+  // A kernel that takes its arguments on a stack (BoxedFn).
   Library& impl_boxed(std::string_view op, BoxedFn fn, SourceLocation where = SourceLocation::current()) {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_boxed_kernel(fn), where);
   }
@@ -130,8 +122,8 @@ class KEYWAY_API Library {
   [[nodiscard]] RegistrationHandle commit();
   // The same for as long as the process runs.
   void commit_for_good();
-  // What was asked for, which is another's to register.
-  LibraryRequest take_request();
+  // Hands over what was collected, for the caller to register.
+  BlockRequest take_request();
 
  private:
   Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, SourceLocation where);
@@ -152,7 +144,7 @@ class KEYWAY_API Library {
   Kind kind_;
   std::string ns_;
   std::optional<DispatchKey> key_;
-  LibraryRequest request_;
+  BlockRequest request_;
   // What debug() names: the last of these.
   enum class Given { None, Kernels, Fallback } last_given_ = Given::None;
   std::size_t kernels_given_ = 0;

@@ -1,5 +1,5 @@
 // CallObserver: sees every kernel that the process calls, at every key that a call passes. What the dispatch trace, the
-// recorder and the contract checks are made of.
+// recorder and the schema checks are made of.
 //
 // While one is there, operators have other tables: of the same keys and slots, with kernels that call the observers
 // around the real ones. When the last one goes, the tables before are back: calls pay nothing for observers that are
@@ -68,7 +68,7 @@ class KEYWAY_API ObserverHandle {
 // The latest one is called first. Throws std::bad_alloc, and then nothing is observed.
 [[nodiscard]] KEYWAY_API ObserverHandle observe_calls(std::shared_ptr<CallObserver> observer);
 
-// The table that an observed one stands for; any other is itself.
+// If `table` calls observers, the table that it wraps; else `table`.
 KEYWAY_API const Table& unobserved(const Table& table);
 
 }  // namespace keyway::inline v1

@@ -26,19 +26,19 @@ Registry& Registry::get() {
 }
 
 void Registry::restart_in_child() {
-  for (const auto& owner : get().all_owners) owner->restart();
+  for (const auto& calls : get().all_in_flight) calls->restart();
   KernelUseGuard::recount();
 }
 
-KernelOwner* Registry::take_owner() {
-  if (free_owners.empty()) {
-    free_owners.reserve(all_owners.size() + 1);
-    all_owners.push_back(std::make_unique<KernelOwner>());
-    free_owners.push_back(all_owners.back().get());
+InFlightCalls* Registry::take_in_flight() {
+  if (free_in_flight.empty()) {
+    free_in_flight.reserve(all_in_flight.size() + 1);
+    all_in_flight.push_back(std::make_unique<InFlightCalls>());
+    free_in_flight.push_back(all_in_flight.back().get());
   }
-  KernelOwner* owner = free_owners.back();
-  free_owners.pop_back();
-  return owner;
+  InFlightCalls* calls = free_in_flight.back();
+  free_in_flight.pop_back();
+  return calls;
 }
 
 OperatorEntry* Registry::find_builtin(std::string_view full_name) {

@@ -1,5 +1,5 @@
-// Registry: all that is registered, and to what end. Internal to dispatch/; every member but the age is guarded by the
-// lock. Callers of operators never come here: they read the tables that are published from it.
+// Registry: all that is registered, and to what end. Internal to dispatch/; every member but the generation is guarded
+// by the lock. Callers of operators never come here: they read the tables that are published from it.
 //
 // What is in force (OperatorState, fallbacks, namespaces) is replaced by a Transaction, as a whole and without a step
 // that can fail. What is only remembered (records, entries, tables, infos, texts) is never freed, so that readers need
@@ -7,7 +7,7 @@
 #pragma once
 
 #include <keyway/core/base/fork_safe_mutex.h>
-#include <keyway/dispatch/call/kernel_owner.h>
+#include <keyway/dispatch/call/in_flight_calls.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/dispatch/registry/observer.h>
 
@@ -31,8 +31,8 @@ struct Registration {
   std::string code;                // of its signature; empty if it is not to be checked
   std::string name;
   RegistrationSite site;
-  std::uint64_t block = 0;  // the library block that it came with
-  KernelOwner* owner = nullptr;
+  std::uint64_t block = 0;             // the library block that it came with
+  InFlightCalls* in_flight = nullptr;  // null: it stays
 };
 
 // A fallback of one key, for all operators.
@@ -41,7 +41,7 @@ struct Fallback {
   std::string name;
   RegistrationSite site;
   std::uint64_t block = 0;
-  KernelOwner* owner = nullptr;
+  InFlightCalls* in_flight = nullptr;
 };
 using Fallbacks = std::array<std::optional<Fallback>, kSlotCount>;
 
@@ -94,20 +94,20 @@ struct Registry {
   std::map<std::uint64_t, std::vector<OperatorRecord*>> blocks;  // what each block that is in force changed
   Fallbacks fallbacks;
   std::uint64_t next_block = 1;
-  std::atomic<std::uint64_t> age{0};                     // of the definitions: how often some came or went
-  std::map<std::uint64_t, KernelOwner*> owners;          // of the blocks that can be undone
-  std::vector<std::unique_ptr<KernelOwner>> all_owners;  // never freed: calls may be about to count themselves in
-  std::vector<KernelOwner*> free_owners;
-  std::map<const Table*, const Table*> observed_tables;  // those that were ever published in place of others
+  std::atomic<std::uint64_t> generation{0};                   // of the definitions: how often some came or went
+  std::map<std::uint64_t, InFlightCalls*> in_flight;          // of the blocks that can be undone
+  std::vector<std::unique_ptr<InFlightCalls>> all_in_flight;  // never freed: calls may be about to count themselves in
+  std::vector<InFlightCalls*> free_in_flight;
+  std::map<const Table*, const Table*> observed_tables;  // from a table to its observed version; never erased
   ForkSafeMutex observers_mutex{LockOrder::Observers};   // of the pointer, which observed calls read
   std::shared_ptr<const Observers> observers;
 
   static Registry& get();
   // In a forked child: of calls that other threads were in, none is counted.
   static void restart_in_child();
-  // An owner for a block's kernels, and back when nothing counts itself in there any more.
-  KernelOwner* take_owner();
-  void give_back(KernelOwner* owner) noexcept { free_owners.push_back(owner); }  // there is room for all
+  // Where a block's calls are counted, and back when nothing counts itself in there any more.
+  InFlightCalls* take_in_flight();
+  void give_back(InFlightCalls* calls) noexcept { free_in_flight.push_back(calls); }  // there is room for all
   // Null if there is no built-in operator of that name. Needs no lock.
   static OperatorEntry* find_builtin(std::string_view full_name);
   // An operator with a table of its own begins with the registrations that this was made from.

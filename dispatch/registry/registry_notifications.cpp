@@ -6,7 +6,7 @@
 
 namespace keyway::inline v1 {
 
-constinit thread_local int DeferredNotifications::depth_ = 0;
+constinit thread_local int DeferNotificationsGuard::depth_ = 0;
 
 namespace {
 
@@ -48,7 +48,7 @@ std::shared_ptr<Notifier::Listener> Notifier::next_pending() {
 }
 
 void Notifier::deliver() noexcept {
-  if (DeferredNotifications::any()) return;
+  if (DeferNotificationsGuard::any()) return;
   std::unique_lock lock(mutex_);
   while (std::shared_ptr<Listener> listener = next_pending()) {
     const RegistryNotifications::Change change = listener->pending.front();

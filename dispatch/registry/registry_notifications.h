@@ -71,14 +71,14 @@ class Notifier {
   std::uint64_t next_ = 1;
 };
 
-// While it lives, what this thread changes is not told and warnings are not given out: for those who change the
-// registry with a lock held that others wait for. It stands before the lock.
-class DeferredNotifications {
+// While one lives, this thread delivers no notifications, and its warnings are queued: for those who change the
+// registry with a lock held that others wait for. Declare it before the lock guard, so that it is destroyed after it.
+class DeferNotificationsGuard {
  public:
-  DeferredNotifications() noexcept { ++depth_; }
-  DeferredNotifications(const DeferredNotifications&) = delete;
-  DeferredNotifications& operator=(const DeferredNotifications&) = delete;
-  ~DeferredNotifications() {
+  DeferNotificationsGuard() noexcept { ++depth_; }
+  DeferNotificationsGuard(const DeferNotificationsGuard&) = delete;
+  DeferNotificationsGuard& operator=(const DeferNotificationsGuard&) = delete;
+  ~DeferNotificationsGuard() {
     if (--depth_ == 0) Notifier::get().deliver();
   }
   static bool any() noexcept { return depth_ > 0; }

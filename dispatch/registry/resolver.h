@@ -60,9 +60,9 @@ constexpr Resolution resolve(DispatchKey slot, Find&& find, HasFallback&& has_fa
   return {};
 }
 
-// The keys that count for each backend, given which slots fall through, at the place where
-// DispatchKeySet::backend_scan() finds it. `common` is the mask if all backends agree. The last place is a set without
-// a backend: there a functionality counts that counts for any backend, and gives the error of its slot.
+// For each backend, the mask of keys that do not fall through, indexed by DispatchKeySet::backend_scan(). The last
+// entry is for a set without a backend bit: it has all that some backend's mask has, so that the call comes to the slot
+// that stands for the error. `common` is the mask if all backends agree.
 struct SlotMasks {
   std::uint64_t by_scan[kBackendBits + 1] = {};
   bool all_equal = true;

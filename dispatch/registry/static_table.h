@@ -39,7 +39,8 @@ struct StaticKernel {
   BoxedFn boxed = nullptr;  // instead of `fn`, which is null
 };
 
-// `info` has N + 1 elements: the first for the missing kernel. It and the entry need only have addresses.
+// `info` has N + 1 elements: the first for the missing kernel. `info` and `op` need only have addresses; they are not
+// read at compile time.
 template <typename Sig, std::size_t N>
 consteval StaticTable<Sig, N + 1> make_static_table(const OperatorEntry& op, const KernelInfo* info,
                                                     const StaticKernel<Sig> (&kernels)[N]) {

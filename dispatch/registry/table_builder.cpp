@@ -25,7 +25,7 @@ struct Draft {
     KEYWAY_CHECK_AS(Registration, kernels.size() < 256, "an operator has at most 255 kernels, with fallbacks");
     kernels.push_back(kernel);
     kernels.back().index = static_cast<std::uint16_t>(kernels.size() - 1);
-    if (from.owner != nullptr) kernels.back().flags |= kCounted;
+    if (from.in_flight != nullptr) kernels.back().flags |= kCounted;
     info.push_back(from);
     return static_cast<std::uint8_t>(kernels.size() - 1);
   }
@@ -103,7 +103,7 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
       if (falls_through[slot]) continue;
       if (number[i] == 0) {
         number[i] =
-            draft.add(from.kernel, {from.key, keep(from.name), keep(from.site.file), from.site.line, from.owner});
+            draft.add(from.kernel, {from.key, keep(from.name), keep(from.site.file), from.site.line, from.in_flight});
       }
       draft.slots[slot] = number[i];
     } else if (r.rule == ResolutionRule::Fallback) {
@@ -112,7 +112,7 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
       ErasedKernel kernel = fallback->kernel;
       kernel.flags |= kOfFallback;
       draft.slots[slot] = draft.add(
-          kernel, {key, keep(fallback->name), keep(fallback->site.file), fallback->site.line, fallback->owner});
+          kernel, {key, keep(fallback->name), keep(fallback->site.file), fallback->site.line, fallback->in_flight});
     } else {
       falls_through[slot] = r.rule == ResolutionRule::Fallthrough;
     }
@@ -123,8 +123,8 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
 }
 
 bool same(const KernelInfo& a, const KernelInfo& b) {
-  return a.key == b.key && a.owner == b.owner && std::strcmp(a.name, b.name) == 0 && std::strcmp(a.file, b.file) == 0 &&
-         a.line == b.line;
+  return a.key == b.key && a.in_flight == b.in_flight && std::strcmp(a.name, b.name) == 0 &&
+         std::strcmp(a.file, b.file) == 0 && a.line == b.line;
 }
 
 bool same(const ErasedKernel& a, const ErasedKernel& b) {

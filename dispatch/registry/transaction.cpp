@@ -12,6 +12,8 @@ namespace keyway::inline v1 {
 
 namespace {
 
+RegistrationSite site_of(const OpInfo& info) { return {info.file, info.line}; }
+
 // Kept for good, each distinct one once: callers may look at the one before.
 const OpInfo* keep_info(const std::string& full_name, const std::string& schema, const std::string& tags,
                         const RegistrationSite& site, std::uint64_t signature, BoxedCallInfo boxed) {
@@ -41,18 +43,18 @@ const OpInfo* keep_info(const std::string& full_name, const std::string& schema,
 
 }  // namespace
 
-std::uint64_t Transaction::commit(Registry& registry, const LibraryRequest& request,
+std::uint64_t Transaction::commit(Registry& registry, const BlockRequest& request,
                                   RegistryNotifications& notifications) {
   Transaction transaction(registry, registry.next_block);
   transaction.check(request);
   if (!transaction.errors_.empty())
     transaction.fail("the library block at " + request.site.str() + " is not registered:");
   const bool has_kernels = !request.impls.empty() || !request.fallbacks.empty();
-  if (has_kernels && !request.for_good) transaction.kernels_owner_ = registry.take_owner();
+  if (has_kernels && !request.for_good) transaction.in_flight_ = registry.take_in_flight();
   try {
     transaction.prepare(request);
   } catch (...) {
-    if (transaction.kernels_owner_ != nullptr) registry.give_back(transaction.kernels_owner_);
+    if (transaction.in_flight_ != nullptr) registry.give_back(transaction.in_flight_);
     throw;
   }
   transaction.put_in_force();
@@ -71,23 +73,23 @@ void Transaction::add(Registry& registry, const OpList& ops, RegistryNotificatio
   if (!transaction.errors_.empty()) transaction.fail("the operators of a library are not registered:");
   for (std::size_t i = 0; i < ops.size; ++i) transaction.prepare_op(*ops.begin[i]);
   transaction.build_tables();
-  transaction.collect_news();
+  transaction.collect_notifications();
   transaction.put_in_force();
   notifications = std::move(transaction.notifications_);
 }
 
 UndoneBlock Transaction::undo(Registry& registry, std::uint64_t block, RegistryNotifications& notifications) {
   Transaction transaction(registry, block);
-  const auto owner = registry.owners.find(block);
-  if (owner != registry.owners.end()) {
-    KEYWAY_CHECK_AS(Registration, !KernelUseGuard::is_within(*owner->second),
+  const auto in_flight = registry.in_flight.find(block);
+  if (in_flight != registry.in_flight.end()) {
+    KEYWAY_CHECK_AS(Registration, !KernelUseGuard::is_within(*in_flight->second),
                     "a library block cannot be undone from inside a call of one of its kernels");
-    transaction.undone_.owner = owner->second;
+    transaction.undone_.in_flight = in_flight->second;
   }
   transaction.prepare_undo();
   transaction.put_in_force();
   notifications = std::move(transaction.notifications_);
-  if (owner != registry.owners.end()) registry.owners.erase(owner);
+  if (in_flight != registry.in_flight.end()) registry.in_flight.erase(in_flight);
   registry.blocks.erase(block);
   for (auto& [name, owned] : registry.namespaces) {
     if (owned.block == block) owned = {};
@@ -96,18 +98,18 @@ UndoneBlock Transaction::undo(Registry& registry, std::uint64_t block, RegistryN
 }
 
 void Transaction::release(Registry& registry, std::uint64_t block) {
-  const auto owner = registry.owners.find(block);
-  if (owner == registry.owners.end()) return;
+  const auto in_flight = registry.in_flight.find(block);
+  if (in_flight == registry.in_flight.end()) return;
   Transaction transaction(registry, block);
   transaction.prepare_release();
   transaction.put_in_force();
-  registry.give_back(owner->second);  // calls that are still counted there delay who has it next, no more
-  registry.owners.erase(owner);
+  registry.give_back(in_flight->second);  // calls that are still counted there delay who has it next, no more
+  registry.in_flight.erase(in_flight);
 }
 
 // ---- Check ----
 
-void Transaction::check(const LibraryRequest& request) {
+void Transaction::check(const BlockRequest& request) {
   errors_ = request.errors;
   check_namespaces(request.owns);
   for (const DefRequest& def : request.defs) check_def(def);
@@ -159,8 +161,7 @@ void Transaction::check_def(const DefRequest& def) {
       // The texts of built-in operators leave out the namespace that all of them have.
       const bool plain = op->schema().namespace_name().empty();
       compare(op->schema(), *OwnedSchema(plain ? def.schema.substr(def.schema.find("::") + 2) : def.schema));
-      KEYWAY_FAIL(Registration, "{} is defined at {} already", name,
-                  RegistrationSite{op->info().file, op->info().line}.str());
+      KEYWAY_FAIL(Registration, "{} is defined at {} already", name, site_of(op->info()).str());
     }
     const auto record = registry_.operators.find(name);
     if (record != registry_.operators.end()) {
@@ -189,10 +190,9 @@ void Transaction::check_kernel(const std::string& op, const OwnedSchema& schema,
 
 void Transaction::check_op(const OperatorEntry& op) {
   const std::string name = op.full_name();
-  const RegistrationSite site{op.info().file, op.info().line};
+  const RegistrationSite site = site_of(op.info());
   if (const OperatorEntry* other = registry_.find(name)) {
-    error(name + " at " + site.str() + " is defined at " +
-          RegistrationSite{other->info().file, other->info().line}.str() + " already");
+    error(name + " at " + site.str() + " is defined at " + site_of(other->info()).str() + " already");
   }
   const auto record = registry_.operators.find(name);
   if (record == registry_.operators.end()) return;
@@ -212,7 +212,7 @@ void Transaction::check_impl(const ImplRequest& impl) {
   const OpInfo& info = op->info();
   const std::string code = impl.kernel.code;
   if (code.empty() || fnv1a(code) == info.signature) return;
-  check_kernel(impl.op, OwnedSchema(info.schema), {info.file, info.line}, code, impl.site);
+  check_kernel(impl.op, OwnedSchema(info.schema), site_of(info), code, impl.site);
 }
 
 std::string Transaction::problem_of(DispatchKey key) {
@@ -262,7 +262,7 @@ void Transaction::fail(const std::string& what) const {
 
 // ---- Prepare ----
 
-void Transaction::prepare(const LibraryRequest& request) {
+void Transaction::prepare(const BlockRequest& request) {
   for (const auto& [name, site] : request.owns) {
     owned_.emplace_back(&registry_.namespaces.try_emplace(name).first->second, site);
   }
@@ -275,22 +275,21 @@ void Transaction::prepare(const LibraryRequest& request) {
                                         next.registrations[static_cast<std::size_t>(other)].site.str());
     }
     next.registrations.push_back({impl.key, impl.kernel.kernel, impl.kernel.callable, impl.kernel.code, impl.name,
-                                  impl.site, block_, kernels_owner_});
+                                  impl.site, block_, in_flight_});
   }
   for (const FallbackRequest& f : request.fallbacks) {
-    change_fallbacks()[static_cast<std::size_t>(f.key)] =
-        Fallback{f.kernel.kernel, f.name, f.site, block_, kernels_owner_};
+    change_fallbacks()[static_cast<std::size_t>(f.key)] = Fallback{f.kernel.kernel, f.name, f.site, block_, in_flight_};
   }
   build_tables();
-  collect_news();
+  collect_notifications();
   std::vector<OperatorRecord*> records;
   for (const auto& [record, next] : changes_) records.push_back(record);
-  if (kernels_owner_ != nullptr) registry_.owners[block_] = kernels_owner_;
+  if (in_flight_ != nullptr) registry_.in_flight[block_] = in_flight_;
   // The last step that may throw: should it, no block has this number.
   try {
     registry_.blocks[block_] = std::move(records);
   } catch (...) {
-    registry_.owners.erase(block_);
+    registry_.in_flight.erase(block_);
     throw;
   }
 }
@@ -324,7 +323,7 @@ void Transaction::prepare_undo() {
     if (fallback && fallback->block == block_) change_fallbacks()[key].reset();
   }
   build_tables();
-  collect_news();
+  collect_notifications();
 }
 
 void Transaction::prepare_release() {
@@ -332,13 +331,13 @@ void Transaction::prepare_release() {
   if (block != registry_.blocks.end()) {
     for (OperatorRecord* record : block->second) {
       for (Registration& r : change(*record).next.registrations) {
-        if (r.block == block_) r.owner = nullptr;
+        if (r.block == block_) r.in_flight = nullptr;
       }
     }
   }
   for (std::size_t key = 0; key < registry_.fallbacks.size(); ++key) {
     const auto& fallback = registry_.fallbacks[key];
-    if (fallback && fallback->block == block_) change_fallbacks()[key]->owner = nullptr;
+    if (fallback && fallback->block == block_) change_fallbacks()[key]->in_flight = nullptr;
   }
   build_tables();
 }
@@ -385,7 +384,7 @@ void Transaction::build_tables() {
   }
 }
 
-void Transaction::collect_news() {
+void Transaction::collect_notifications() {
   std::multimap<std::string, RegistryNotifications::Change> by_name;  // of one name first what goes, then what comes
   for (const auto& [record, own] : changes_) {
     const OperatorEntry* before = record->state.entry;
@@ -431,7 +430,7 @@ void Transaction::put_in_force() noexcept {
   }
   if (fallbacks_) std::swap(registry_.fallbacks, *fallbacks_);
   for (const auto& [entry, table] : publications_) entry->table_.store(table, std::memory_order_seq_cst);
-  if (!notifications_.operators.empty()) registry_.age.fetch_add(1, std::memory_order_release);
+  if (!notifications_.operators.empty()) registry_.generation.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace keyway::inline v1

@@ -18,7 +18,7 @@ namespace keyway::inline v1 {
 
 // What is left of a block that was taken back: nothing finds it any more, but calls may be under way in it.
 struct UndoneBlock {
-  KernelOwner* owner = nullptr;
+  InFlightCalls* in_flight = nullptr;
   std::vector<std::shared_ptr<void>> callables;
 };
 
@@ -26,9 +26,9 @@ class Transaction {
  public:
   // Registers a library block. Returns its number. Throws keyway::Error(Registration) that lists every error. The last
   // reference to a callable is never given up here: its destructor may want the lock.
-  static std::uint64_t commit(Registry& registry, const LibraryRequest& request, RegistryNotifications& notifications);
-  // Makes operators known that bring tables of their own, for good. Throws keyway::Error(Registration) that lists every
-  // error.
+  static std::uint64_t commit(Registry& registry, const BlockRequest& request, RegistryNotifications& notifications);
+  // Registers operators that bring constant tables (OpLibrary), permanently. Throws keyway::Error(Registration) that
+  // lists every error.
   static void add(Registry& registry, const OpList& ops, RegistryNotifications& notifications);
   // Why no kernel can be registered to a key; empty if one can.
   static std::string problem_of(DispatchKey key);
@@ -56,7 +56,7 @@ class Transaction {
   Transaction(Registry& registry, std::uint64_t block) : registry_(registry), block_(block) {}
 
   void error(std::string text) { errors_.push_back(std::move(text)); }
-  void check(const LibraryRequest& request);
+  void check(const BlockRequest& request);
   void check_namespaces(const std::vector<NamespaceRequest>& owns);
   void check_def(const DefRequest& def);
   const Definition* definition_of(const std::string& op) const;  // null if the block defines none
@@ -68,7 +68,7 @@ class Transaction {
   void check_fallbacks(const std::vector<FallbackRequest>& fallbacks);
   [[noreturn]] void fail(const std::string& what) const;
 
-  void prepare(const LibraryRequest& request);
+  void prepare(const BlockRequest& request);
   void prepare_op(OperatorEntry& op);
   void prepare_undo();
   void prepare_release();
@@ -77,7 +77,7 @@ class Transaction {
   void define(const Definition& definition);
   void build_tables();
   // What is to be told once it is in force.
-  void collect_news();
+  void collect_notifications();
   void warn_of_lost_gradients(const std::string& name, const OperatorState& next);
   void publish(OperatorEntry& op, const Table* table) { publications_.emplace_back(&op, registry_.published(table)); }
 
@@ -92,7 +92,7 @@ class Transaction {
   std::map<OperatorRecord*, Change> changes_;
   std::unique_ptr<Fallbacks> fallbacks_;  // null: as they are
   std::vector<std::pair<OperatorEntry*, const Table*>> publications_;
-  KernelOwner* kernels_owner_ = nullptr;  // of the block's kernels; null: they stay
+  InFlightCalls* in_flight_ = nullptr;  // of the block's kernels; null: they stay
   UndoneBlock undone_;
   RegistryNotifications notifications_;
   std::vector<std::pair<Namespace*, RegistrationSite>> owned_;  // what the block will own, and where it says so

@@ -63,7 +63,7 @@ AnyKernel kernel_of() {
           {}};
 }
 template <template <typename, typename> class Wrapper, typename Op, typename Op::Kernel* function, typename Sig>
-void add(LibraryRequest& request, DispatchKey key, const std::string& schema) {
+void add(BlockRequest& request, DispatchKey key, const std::string& schema) {
   request.defs.push_back({schema, "", {"test.cpp", 1}});
   request.impls.push_back(
       {schema.substr(0, schema.find('(')), key, kernel_of<Op, function, Wrapper<Op, Sig>, Sig>(), "", {"test.cpp", 1}});
@@ -87,7 +87,7 @@ struct Backend {
   }
   ~Backend() { set_allocator(npu.type(), nullptr); }
   RegistrationHandle commit() const {
-    LibraryRequest request;
+    BlockRequest request;
     request.site = {"test.cpp", 1};
     const DispatchKey key = runtime_key(Functionality::Dense, npu.type());
     add<Functional, Negated, negated, Binary>(request, key, "on_device::negated(Tensor self, Tensor other) -> Tensor");

@@ -37,7 +37,8 @@ TEST_CASE("a graph is held of the plug-in whose device guard makes it") {
   LibraryUndoLog plugin;
   std::optional<DeviceGuardRegistration> guard;
   {
-    const LibraryUndoLog::Scope loading(plugin);
+    LibraryLoadGuard loading(plugin);
+    loading.commit();
     guard = register_device_guard(devices);
     CUDAGraph graph;
     graph.capture_begin();

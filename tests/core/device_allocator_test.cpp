@@ -11,20 +11,22 @@ using keyway::testing::FakeDevices;
 namespace {
 
 // An allocator that remembers what its cache is asked, as text.
-class FakeCache final : public Allocator, public DeviceAllocator {
+class FakeCache final : public DeviceAllocator {
  public:
   explicit FakeCache(const FakeDevices& devices) : memory_(devices) {}
   DataPtr allocate(std::size_t bytes) override { return memory_.allocate(bytes); }
 
-  MemoryStats stats(Device device) override {
-    asked = "stats of " + to_string(device);
+  MemoryStats memory_stats(Device device) override {
+    asked = "memory_stats of " + to_string(device);
     return {};
   }
-  void reset_peaks(Device device) override { asked = "reset_peaks of " + to_string(device); }
-  void empty_cache() override { asked = "empty"; }
-  void set_fraction(double, Device device) override { asked = "set_fraction of " + to_string(device); }
-  MemoryInfo info(Device device) override {
-    asked = "info of " + to_string(device);
+  void reset_peak_memory_stats(Device device) override { asked = "reset_peak_memory_stats of " + to_string(device); }
+  void empty_cache() override { asked = "empty_cache"; }
+  void set_per_process_memory_fraction(double, Device device) override {
+    asked = "set_per_process_memory_fraction of " + to_string(device);
+  }
+  MemoryInfo get_memory_info(Device device) override {
+    asked = "get_memory_info of " + to_string(device);
     return {3, 8};
   }
   void record_stream(const void* data, Device device, Stream stream) override {
@@ -64,21 +66,22 @@ TEST_CASE("a cache is asked about the current device where none is named") {
   const auto registration = register_device_guard(npu);
   FakeCache cache(npu);
   const Plugged plugged(npu.type(), cache);
+  CHECK(find_device_allocator(npu.type()) == &cache);
   const DeviceGuard guard(npu.device(1));
   (void)memory_stats(npu.type());
-  CHECK(cache.asked == "stats of npu:1");
+  CHECK(cache.asked == "memory_stats of npu:1");
   (void)memory_stats(npu.device(0));
-  CHECK(cache.asked == "stats of npu:0");
+  CHECK(cache.asked == "memory_stats of npu:0");
   reset_peak_memory_stats(npu.type());
-  CHECK(cache.asked == "reset_peaks of npu:1");
+  CHECK(cache.asked == "reset_peak_memory_stats of npu:1");
   set_per_process_memory_fraction(0.5, npu.type());
-  CHECK(cache.asked == "set_fraction of npu:1");
+  CHECK(cache.asked == "set_per_process_memory_fraction of npu:1");
   CHECK(get_memory_info(npu.type()).free == 3);
-  CHECK(cache.asked == "info of npu:1");
+  CHECK(cache.asked == "get_memory_info of npu:1");
   CHECK(get_memory_info(npu.device(0)).total == 8);
-  CHECK(cache.asked == "info of npu:0");
+  CHECK(cache.asked == "get_memory_info of npu:0");
   empty_cache(npu.type());
-  CHECK(cache.asked == "empty");
+  CHECK(cache.asked == "empty_cache");
   cache.asked.clear();
   CHECK(error_of([&] { (void)memory_stats(npu.device(7)); }).find("out of range") != std::string::npos);
   npu.remove_all();
@@ -112,6 +115,7 @@ TEST_CASE("an allocator without a cache says so, and the CPU's names what it has
   const auto registration = register_device_guard(npu);
   FakeAllocator plain(npu);
   const Plugged plugged(npu.type(), plain);
+  CHECK(find_device_allocator(npu.type()) == nullptr);
   CHECK(error_of([&] { (void)memory_stats(npu.type()); }) ==
         "the allocator of device type npu keeps no memory for reuse");
   for (const std::string& text : {error_of([] { (void)memory_stats(kCPU); }), error_of([] { empty_cache(kCPU); }),

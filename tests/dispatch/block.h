@@ -19,7 +19,7 @@ inline std::int64_t counts_one(const TensorBase&) { return 1; }
 inline void boxed(const OperatorEntry&, const KernelBase&, DispatchKeySet, Stack&) {}
 
 struct Block {
-  LibraryRequest request;
+  BlockRequest request;
 
   explicit Block(int line = 1) { request.site = {"test.cpp", line}; }
   Block& owns(std::string ns) {

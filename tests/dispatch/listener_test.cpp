@@ -104,15 +104,15 @@ TEST_CASE("a thread that registers does not wait for a listener that runs in ano
     hears.wait();
     // What a thread has registered it finds by name, though listeners have not heard of it.
     const Dispatcher& dispatcher = Dispatcher::singleton();
-    const std::uint64_t age = dispatcher.age();
+    const std::uint64_t generation = dispatcher.generation();
     {
       const RegistrationHandle second = Block().def("queue::second(Tensor t) -> int").commit();
-      CHECK(dispatcher.age() > age);
+      CHECK(dispatcher.generation() > generation);
       const RegistrationHandle kernel = Block().impl("queue::second", DispatchKey::CPU, counts_one).commit();
-      CHECK(dispatcher.age() == age + 1);
+      CHECK(dispatcher.generation() == generation + 1);
       CHECK_THROWS_AS(Block().def("queue::second(Tensor t) -> float").commit(), Error);
     }
-    CHECK(dispatcher.age() > age + 1);
+    CHECK(dispatcher.generation() > generation + 1);
     registered.count_down();
   });
   RegistrationHandle first = Block().def("queue::first(Tensor t) -> int").commit();

@@ -24,7 +24,7 @@ TensorBase nonzero_there(const TensorBase& self) {
 
 // Every kernel of the CPU, for another key: the wrappers are those of devices, and what they call is the CPU's.
 RegistrationHandle serve_by_cpu(DispatchKey key) {
-  LibraryRequest request;
+  BlockRequest request;
   request.site = {"device_test.cpp", 1};
   for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
     const OpInfo& info = op.entry().info();

@@ -6,7 +6,6 @@
 #include <keyway/backends/cuda/driver/devices.h>
 #include <keyway/backends/cuda/driver/pinned_allocator.h>
 #include <keyway/backends/cuda/driver/runtime_memory.h>
-#include <keyway/core/device/allocator.h>
 #include <keyway/core/tensor/device_allocator.h>
 
 #include <array>
@@ -22,7 +21,7 @@ namespace keyway::inline v1::cuda {
 bool is_caching();
 
 // A cache for each device, made when memory of it is first asked for.
-class CudaAllocator final : public Allocator, public DeviceAllocator {
+class CudaAllocator final : public DeviceAllocator {
  public:
   // Requires: `guard` outlives this.
   explicit CudaAllocator(CudaDeviceGuard& guard) : guard_(guard) {}
@@ -34,12 +33,14 @@ class CudaAllocator final : public Allocator, public DeviceAllocator {
   bool is_pinned(const void* memory) const override;
   CachingAllocator& of_device(int device) { return *cache_of(device).cache; }
 
-  MemoryStats stats(Device device) override { return of_device(device.index()).stats(); }
-  void reset_peaks(Device device) override { of_device(device.index()).reset_peaks(); }
+  MemoryStats memory_stats(Device device) override { return of_device(device.index()).stats(); }
+  void reset_peak_memory_stats(Device device) override { of_device(device.index()).reset_peaks(); }
   // Of the devices whose memory was asked for: others are not woken up.
   void empty_cache() override;
-  void set_fraction(double fraction, Device device) override { of_device(device.index()).set_fraction(fraction); }
-  MemoryInfo info(Device device) override { return cache_of(device.index()).memory->room(); }
+  void set_per_process_memory_fraction(double fraction, Device device) override {
+    of_device(device.index()).set_fraction(fraction);
+  }
+  MemoryInfo get_memory_info(Device device) override { return cache_of(device.index()).memory->room(); }
   void record_stream(const void* data, Device device, Stream stream) override;
 
   // Gives a device back what nobody uses. False where that cannot be, as while a stream is captured.

@@ -5,6 +5,7 @@
 #include <keyway/tests/catch.h>
 
 #include <atomic>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -16,8 +17,9 @@ namespace {
 
 int numbers[64];
 
-int* set_by(LibraryUndoLog& changes, Setting<int*>& setting, int number) {
-  const LibraryUndoLog::Scope noting(changes);
+int* set_by(LibraryUndoLog& undo_log, Setting<int*>& setting, int number) {
+  LibraryLoadGuard loading(undo_log);
+  loading.commit();
   return setting.set(&numbers[number]);
 }
 
@@ -91,8 +93,9 @@ TEST_CASE("warnings are heard by the handler that was set last by who is still t
   std::string heard;
   const WarningHandler before = set_warning_handler([&](std::string_view) { heard += 'a'; });
   LibraryUndoLog p, q;
-  for (auto [changes, letter] : {std::pair(&p, 'p'), std::pair(&q, 'q')}) {
-    const LibraryUndoLog::Scope noting(*changes);
+  for (auto [undo_log, letter] : {std::pair(&p, 'p'), std::pair(&q, 'q')}) {
+    LibraryLoadGuard loading(*undo_log);
+    loading.commit();
     set_warning_handler([&heard, letter = letter](std::string_view) { heard += letter; });
   }
   warn("heard by q");
@@ -112,7 +115,8 @@ TEST_CASE("a handler that goes with its library may warn as it goes") {
   };
   LibraryUndoLog p;
   {
-    const LibraryUndoLog::Scope noting(p);
+    LibraryLoadGuard loading(p);
+    loading.commit();
     set_warning_handler([kept = std::make_shared<Warns>()](std::string_view) {});
   }
   p.undo();
@@ -122,42 +126,55 @@ TEST_CASE("a handler that goes with its library may warn as it goes") {
   set_warning_handler(before);
 }
 
+TEST_CASE("what a library sets is undone unless it is committed, and what it sets meanwhile too") {
+  static constinit Setting<int*> setting;
+  LibraryUndoLog p;
+  {
+    const LibraryLoadGuard loading(p);
+    set_warning_handler(
+        [kept = std::shared_ptr<void>(nullptr, [](void*) { setting.set(&numbers[2]); })](std::string_view) {});
+    setting.set(&numbers[1]);
+  }
+  CHECK(setting.get() == nullptr);
+  CHECK(LibraryUndoLog::current() == nullptr);
+}
+
 TEST_CASE("things are held of a library until they are let go") {
-  LibraryUndoLog changes;
-  LibraryResources& use = changes.library();
-  CHECK(use.held().empty());
-  REQUIRE(use.acquire(ResourceKind::Memory, 24));
-  REQUIRE(use.acquire(ResourceKind::Memory, 80));
-  REQUIRE(use.acquire(ResourceKind::Event, 0));
-  LibraryResource first(use, ResourceKind::Memory, 24), second(use, ResourceKind::Memory, 80);
-  LibraryResource event(use, ResourceKind::Event, 0);
-  CHECK(use.held() == "2 tensors of 104 bytes, 1 event");
+  LibraryUndoLog undo_log;
+  LibraryResources& resources = undo_log.library();
+  CHECK(resources.held().empty());
+  REQUIRE(resources.acquire(ResourceKind::Memory, 24));
+  REQUIRE(resources.acquire(ResourceKind::Memory, 80));
+  REQUIRE(resources.acquire(ResourceKind::Event, 0));
+  LibraryResource first(resources, ResourceKind::Memory, 24), second(resources, ResourceKind::Memory, 80);
+  LibraryResource event(resources, ResourceKind::Event, 0);
+  CHECK(resources.held() == "2 tensors of 104 bytes, 1 event");
   LibraryResource moved = std::move(first);
   CHECK_FALSE(first);
   second = {};
   event = {};
-  CHECK(use.held() == "1 tensor of 24 bytes");
-  use.close();
-  CHECK_FALSE(use.acquire(ResourceKind::Graph, 0));
-  CHECK(use.held() == "1 tensor of 24 bytes");
-  use.reopen();
-  CHECK(use.acquire(ResourceKind::Graph, 0));
-  use.release(ResourceKind::Graph, 0);
+  CHECK(resources.held() == "1 tensor of 24 bytes");
+  resources.close();
+  CHECK_FALSE(resources.acquire(ResourceKind::Graph, 0));
+  CHECK(resources.held() == "1 tensor of 24 bytes");
+  resources.reopen();
+  CHECK(resources.acquire(ResourceKind::Graph, 0));
+  resources.release(ResourceKind::Graph, 0);
   moved = {};
-  CHECK(use.held().empty());
+  CHECK(resources.held().empty());
 }
 
 TEST_CASE("a library goes or a thing is held of it, not both") {
   for (int i = 0; i < 500; ++i) {
-    LibraryUndoLog changes;
-    LibraryResources& use = changes.library();
+    LibraryUndoLog undo_log;
+    LibraryResources& resources = undo_log.library();
     std::atomic<bool> taken{false};
-    std::thread taker([&] { taken = use.acquire(ResourceKind::Memory, 1); });
-    use.close();
-    const bool empty = use.held().empty();
+    std::thread taker([&] { taken = resources.acquire(ResourceKind::Memory, 1); });
+    resources.close();
+    const bool empty = resources.held().empty();
     taker.join();
     if (empty && taken) FAIL("a thing is held of a library that goes");
-    if (taken) use.release(ResourceKind::Memory, 1);
-    CHECK(use.held().empty());
+    if (taken) resources.release(ResourceKind::Memory, 1);
+    CHECK(resources.held().empty());
   }
 }

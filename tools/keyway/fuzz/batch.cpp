@@ -1,5 +1,4 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/device/allocator.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/device/host_allocator.h>
 #include <keyway/core/random/generator.h>
@@ -110,7 +109,7 @@ void watch(double seconds) {
   setitimer(ITIMER_REAL, &clock, nullptr);
 }
 
-bool keeps_memory(DeviceType type) { return dynamic_cast<DeviceAllocator*>(find_allocator(type)) != nullptr; }
+bool keeps_memory(DeviceType type) { return find_device_allocator(type) != nullptr; }
 
 // Requires: the device is started.
 void limit_child(const BatchLimits& limits, [[maybe_unused]] DeviceType device) {

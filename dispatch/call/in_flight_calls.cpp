@@ -1,4 +1,4 @@
-#include <keyway/dispatch/call/kernel_owner.h>
+#include <keyway/dispatch/call/in_flight_calls.h>
 
 #include <chrono>
 #include <thread>
@@ -18,12 +18,12 @@ std::size_t thread_number() {
 
 }  // namespace
 
-void KernelOwner::enter() noexcept { stripes_[thread_number() % kStripes].calls.fetch_add(1); }
+void InFlightCalls::enter() noexcept { stripes_[thread_number() % kStripes].calls.fetch_add(1); }
 
-void KernelOwner::leave() noexcept { stripes_[thread_number() % kStripes].calls.fetch_sub(1); }
+void InFlightCalls::leave() noexcept { stripes_[thread_number() % kStripes].calls.fetch_sub(1); }
 
 // Each stripe need be seen empty once: who counts itself in afterwards reads the new table and leaves again.
-void KernelOwner::wait() const {
+void InFlightCalls::wait() const {
   constexpr int kYields = 100;
   for (const Stripe& stripe : stripes_) {
     for (int i = 0; stripe.calls.load() != 0; ++i) {
@@ -36,7 +36,7 @@ void KernelOwner::wait() const {
   }
 }
 
-void KernelOwner::restart() noexcept {
+void InFlightCalls::restart() noexcept {
   for (Stripe& stripe : stripes_) stripe.calls.store(0);
 }
 
@@ -44,30 +44,30 @@ KernelUseGuard::KernelUseGuard(const OperatorEntry& op, DispatchKeySet keys) : o
   for (;;) {
     table_ = &op.latest_table();
     found_ = table_->find_past_mark(keys);
-    owner_ = table_->info[found_.kernel].owner;
-    if (owner_ == nullptr) break;
-    owner_->enter();
+    in_flight_ = table_->info[found_.kernel].in_flight;
+    if (in_flight_ == nullptr) break;
+    in_flight_->enter();
     if (&op.latest_table() == table_) break;
-    owner_->leave();
+    in_flight_->leave();
   }
   innermost = this;
 }
 
 KernelUseGuard::~KernelUseGuard() {
   innermost = outer_;
-  if (owner_ != nullptr) owner_->leave();
+  if (in_flight_ != nullptr) in_flight_->leave();
 }
 
-bool KernelUseGuard::is_within(const KernelOwner& owner) {
+bool KernelUseGuard::is_within(const InFlightCalls& calls) {
   for (const KernelUseGuard* call = innermost; call != nullptr; call = call->outer_) {
-    if (call->owner_ == &owner) return true;
+    if (call->in_flight_ == &calls) return true;
   }
   return false;
 }
 
 void KernelUseGuard::recount() noexcept {
   for (const KernelUseGuard* call = innermost; call != nullptr; call = call->outer_) {
-    if (call->owner_ != nullptr) call->owner_->enter();
+    if (call->in_flight_ != nullptr) call->in_flight_->enter();
   }
 }
 

@@ -1,10 +1,10 @@
-#include <keyway/dispatch/registry/code_for_good.h>
+#include <keyway/dispatch/registry/pin_library.h>
 
 #include <dlfcn.h>
 
 namespace keyway::inline v1 {
 
-void keep_code(const void* address) noexcept {
+void pin_library_of(const void* address) noexcept {
   Dl_info found;
   if (dladdr(address, &found) == 0 || found.dli_fname == nullptr) return;
   // Of the program itself, which stays anyway, this is an error that nobody need see.

@@ -18,7 +18,7 @@ namespace {
 
 using Sig = std::int64_t(const TensorBase&);
 
-RegistrationHandle define() { return Block().def("owner::op(Tensor t) -> int").commit(); }
+RegistrationHandle define() { return Block().def("in_flight::op(Tensor t) -> int").commit(); }
 
 // A kernel whose callable owns memory: a call of it after its end is a use of freed memory.
 struct Owning {
@@ -38,10 +38,10 @@ struct Gate {
   }
 };
 
-TypedOperatorHandle<Sig> owner_op() { return op("owner::op").typed<Sig>(); }
+TypedOperatorHandle<Sig> in_flight_op() { return op("in_flight::op").typed<Sig>(); }
 
 // Whether new calls would find a kernel for the CPU.
-bool has_kernel() { return owner_op().entry().table().slots[static_cast<std::size_t>(DispatchKey::CPU)] != 0; }
+bool has_kernel() { return in_flight_op().entry().table().slots[static_cast<std::size_t>(DispatchKey::CPU)] != 0; }
 
 }  // namespace
 
@@ -50,7 +50,7 @@ TEST_CASE("undo waits for a call that is under way, typed, boxed or observed") {
     const RegistrationHandle def = define();
     Gate gate;
     RegistrationHandle impl =
-        Block().impl("owner::op", DispatchKey::CPU, [&gate](const TensorBase&) { return gate.pass(); }).commit();
+        Block().impl("in_flight::op", DispatchKey::CPU, [&gate](const TensorBase&) { return gate.pass(); }).commit();
     class Passes : public CallObserver {
       void call(const ObservedCall& call) override { call.proceed(); }
     };
@@ -58,9 +58,9 @@ TEST_CASE("undo waits for a call that is under way, typed, boxed or observed") {
     std::thread caller([&] {
       if (how == 1) {
         Stack stack{tensor()};
-        op("owner::op").call_boxed(stack);
+        op("in_flight::op").call_boxed(stack);
       } else {
-        owner_op().call(tensor());
+        in_flight_op().call(tensor());
       }
     });
     while (gate.inside == 0) std::this_thread::yield();
@@ -86,9 +86,9 @@ TEST_CASE("a callable is destroyed when its block is undone") {
   const Owning owning;
   std::weak_ptr<std::int64_t> value = owning.value;
   {
-    RegistrationHandle impl = Block().impl("owner::op", DispatchKey::CPU, Owning(owning)).commit();
+    RegistrationHandle impl = Block().impl("in_flight::op", DispatchKey::CPU, Owning(owning)).commit();
     CHECK(value.use_count() == 2);
-    CHECK(owner_op().call(tensor()) == 7);
+    CHECK(in_flight_op().call(tensor()) == 7);
   }
   CHECK(value.use_count() == 1);
 }
@@ -97,18 +97,18 @@ TEST_CASE("a block cannot be undone from inside a call of its kernel") {
   const RegistrationHandle def = define();
   RegistrationHandle impl;
   impl = Block()
-             .impl("owner::op", DispatchKey::CPU,
+             .impl("in_flight::op", DispatchKey::CPU,
                    [&impl](const TensorBase&) {
                      impl.undo();
                      return std::int64_t{1};
                    })
              .commit();
   CHECK(error_of([] {
-          owner_op().call(tensor());
-        }).starts_with("owner::op: a library block cannot be undone from inside a call of one of its kernels"));
-  CHECK(error_of([] { owner_op().call(tensor()); }) != "");  // it is still there
+          in_flight_op().call(tensor());
+        }).starts_with("in_flight::op: a library block cannot be undone from inside a call of one of its kernels"));
+  CHECK(error_of([] { in_flight_op().call(tensor()); }) != "");  // it is still there
   impl.undo();
-  CHECK(error_of([] { owner_op().call(tensor()); }).starts_with("owner::op: it has no kernel for CPU"));
+  CHECK(error_of([] { in_flight_op().call(tensor()); }).starts_with("in_flight::op: it has no kernel for CPU"));
 }
 
 TEST_CASE("the same registered and undone again and again has the same tables") {
@@ -116,8 +116,8 @@ TEST_CASE("the same registered and undone again and again has the same tables") 
   std::set<const Table*> tables;
   for (int i = 0; i < 50; ++i) {
     const RegistrationHandle impl =
-        Block().impl("owner::op", DispatchKey::CPU, [](const TensorBase&) { return std::int64_t{2}; }).commit();
-    tables.insert(&owner_op().entry().table());
+        Block().impl("in_flight::op", DispatchKey::CPU, [](const TensorBase&) { return std::int64_t{2}; }).commit();
+    tables.insert(&in_flight_op().entry().table());
   }
   CHECK(tables.size() == 1);
 }
@@ -125,13 +125,13 @@ TEST_CASE("the same registered and undone again and again has the same tables") 
 TEST_CASE("kernels that own memory come and go while eight threads call") {
   const RegistrationHandle def = define();
   const RegistrationHandle base =
-      Block().impl("owner::op", DispatchKey::CPU, [](const TensorBase&) { return std::int64_t{1}; }).commit();
+      Block().impl("in_flight::op", DispatchKey::CPU, [](const TensorBase&) { return std::int64_t{1}; }).commit();
   std::atomic<bool> stop{false};
   std::atomic<std::int64_t> wrong{0}, owned{0};
   std::vector<std::thread> callers;
   for (int i = 0; i < 8; ++i) {
     callers.emplace_back([&, i] {
-      const auto handle = owner_op();
+      const auto handle = in_flight_op();
       const TensorBase t = tensor();
       while (!stop) {
         std::int64_t result = 0;
@@ -149,11 +149,11 @@ TEST_CASE("kernels that own memory come and go while eight threads call") {
   }
   const int cycles = campaign(1000, 100);
   for (int i = 0; i < cycles; ++i) {
-    RegistrationHandle impl = Block().impl("owner::op", DispatchKey::CPU, Owning()).commit();
+    RegistrationHandle impl = Block().impl("in_flight::op", DispatchKey::CPU, Owning()).commit();
     if (i % 50 == 0) std::this_thread::yield();
   }
   {
-    const RegistrationHandle impl = Block().impl("owner::op", DispatchKey::CPU, Owning()).commit();
+    const RegistrationHandle impl = Block().impl("in_flight::op", DispatchKey::CPU, Owning()).commit();
     const std::int64_t before = owned;
     while (owned == before) std::this_thread::yield();
   }
@@ -167,8 +167,8 @@ TEST_CASE("a forked child does not wait for calls of threads that it does not ha
   const RegistrationHandle def = define();
   Gate gate;
   RegistrationHandle impl =
-      Block().impl("owner::op", DispatchKey::CPU, [&gate](const TensorBase&) { return gate.pass(); }).commit();
-  std::thread caller([] { owner_op().call(tensor()); });
+      Block().impl("in_flight::op", DispatchKey::CPU, [&gate](const TensorBase&) { return gate.pass(); }).commit();
+  std::thread caller([] { in_flight_op().call(tensor()); });
   while (gate.inside == 0) std::this_thread::yield();
   const pid_t child = fork();
   if (child == 0) {

@@ -1,10 +1,10 @@
-// KernelOwner: who may take its kernels away again, and the calls that are under way in them.
+// InFlightCalls: the calls that are under way in kernels that may be taken away again.
 //
 // The kernels of a library block that can be undone are marked in their tables (kCounted). A call that finds a mark
-// counts itself in at the kernel's owner and reads the operator's table again. Is it the same one, the kernel is there
-// until the call has counted itself out; is it another, the call counts itself out and looks there. Undo publishes
-// tables without the owner first and then waits until no call is counted in: the callables, and the library whose code
-// they are, may go.
+// counts itself in where its kernel says (KernelInfo::in_flight) and reads the operator's table again. If the table is
+// unchanged, the kernel stays until the call counts itself out; if it changed, the call counts itself out and starts
+// again with the new table. Undo publishes tables without its kernels first and then waits until no call is counted in:
+// the callables, and the library whose code they are, may go.
 //
 // Both sides write one variable and then read the other's (the count and the table): sequentially consistent, so that
 // one of them sees the other. Counts are kept by stripes of threads, so that calls of different threads share no cache
@@ -20,15 +20,16 @@
 
 namespace keyway::inline v1 {
 
-class KernelOwner {
+// Of one library block.
+class InFlightCalls {
  public:
-  KernelOwner() = default;
-  KernelOwner(const KernelOwner&) = delete;
-  KernelOwner& operator=(const KernelOwner&) = delete;
+  InFlightCalls() = default;
+  InFlightCalls(const InFlightCalls&) = delete;
+  InFlightCalls& operator=(const InFlightCalls&) = delete;
 
   void enter() noexcept;
   void leave() noexcept;
-  // Until every call that could have found a kernel of the owner is over. Requires: no table has one any more, and this
+  // Until every call that could have found a kernel of the block is over. Requires: no table has one any more, and this
   // thread is in none of its calls.
   void wait() const;
   // In a forked child, whose only thread is the one that forked: no call of others is under way there.
@@ -53,15 +54,15 @@ class KEYWAY_API KernelUseGuard {
   const Table& table() const { return *table_; }
   Table::Found found() const { return found_; }
 
-  // Whether this thread is in a call of the owner's.
-  static bool is_within(const KernelOwner& owner);
-  // In a forked child: counts the calls of this thread in again, after every owner was restarted.
+  // Whether this thread is in one of these calls.
+  static bool is_within(const InFlightCalls& calls);
+  // In a forked child: counts the calls of this thread in again, after all counts were restarted.
   static void recount() noexcept;
 
  private:
   const Table* table_;
   Table::Found found_;
-  KernelOwner* owner_;  // null: the kernel is there for good
+  InFlightCalls* in_flight_;  // null: the kernel is there for good
   const KernelUseGuard* outer_;
 };
 

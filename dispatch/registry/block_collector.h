@@ -8,25 +8,25 @@
 namespace keyway::inline v1 {
 
 // Appends what a block asks for to what others do: all are registered, or none.
-void append(LibraryRequest& to, LibraryRequest&& from);
+void append(BlockRequest& to, BlockRequest&& from);
 
 // While one lives, LibraryBlocks of this thread give it what they would register, and what they throw.
-class LoadingBlocks {
+class BlockCollector {
  public:
-  LoadingBlocks();
-  ~LoadingBlocks();
-  LoadingBlocks(const LoadingBlocks&) = delete;
-  LoadingBlocks& operator=(const LoadingBlocks&) = delete;
+  BlockCollector();
+  ~BlockCollector();
+  BlockCollector(const BlockCollector&) = delete;
+  BlockCollector& operator=(const BlockCollector&) = delete;
 
   // The innermost of this thread; null if it is loading no library.
-  static LoadingBlocks* current();
+  static BlockCollector* current();
   void add(Library& library, void (*block)(Library&));
   // Registers all for good; throws keyway::Error(Registration) if anything is wrong, and then nothing is registered.
   void commit();
 
  private:
-  LoadingBlocks* outer_;
-  LibraryRequest request_;
+  BlockCollector* outer_;
+  BlockRequest request_;
   const void* code_ = nullptr;  // of a block
 };
 
