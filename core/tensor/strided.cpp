@@ -7,7 +7,7 @@ namespace keyway::inline v1 {
 namespace {
 
 // Whether dimension `inner` should stand inside `outer`: by the first operand that is broadcast in neither,
-// then by the place in the shape.
+// then by the position in the shape.
 bool belongs_inside(const Strided& space, int inner, int outer) {
   for (int k = 0; k < space.operands; ++k) {
     const std::int64_t a = space.strides[k][inner], b = space.strides[k][outer];

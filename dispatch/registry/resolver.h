@@ -60,8 +60,8 @@ constexpr Resolution resolve(DispatchKey slot, Find&& find, HasFallback&& has_fa
   return {};
 }
 
-// The keys that count for each backend, given which slots fall through, at the place where
-// DispatchKeySet::backend_scan() finds it. `common` is the mask if all backends agree. The last place is a set without
+// The keys that count for each backend, given which slots fall through, at the index where
+// DispatchKeySet::backend_scan() finds it. `common` is the mask if all backends agree. The last index is a set without
 // a backend: there a functionality counts that counts for any backend, and gives the error of its slot.
 struct SlotMasks {
   std::uint64_t by_scan[kBackendBits + 1] = {};
