@@ -12,7 +12,7 @@ namespace keyway::inline v1 {
 
 namespace {
 
-// Whether two indices may lead to one place: a dimension of more than one element with stride 0, or strides
+// Whether two indices may lead to one location: a dimension of more than one element with stride 0, or strides
 // that interleave. Exact for dense tensors, and on the safe side for others.
 bool overlaps_itself(const TensorBase& tensor) {
   if (tensor.numel() <= 1 || tensor.is_non_overlapping_and_dense()) return false;
@@ -22,7 +22,7 @@ bool overlaps_itself(const TensorBase& tensor) {
   }
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return tensor.strides()[a] < tensor.strides()[b]; });
-  std::int64_t reach = 0;  // furthest place that the dimensions so far lead to
+  std::int64_t reach = 0;  // furthest offset that the dimensions so far lead to
   for (std::size_t d : order) {
     if (tensor.strides()[d] <= reach) return true;
     reach += (tensor.sizes()[d] - 1) * tensor.strides()[d];
@@ -77,8 +77,8 @@ Overlap overlap(const TensorBase& a, const TensorBase& b) {
 void check_writable(std::string_view argument, const TensorBase& tensor) {
   check_not_frozen(argument, tensor);
   KEYWAY_CHECK(!tensor.defined() || !overlaps_itself(tensor),
-               "argument '{}' of shape {} and strides {} has several elements in one place: clone() it first", argument,
-               tensor.sizes(), tensor.strides());
+               "argument '{}' of shape {} and strides {} has several elements in one memory location: clone() it first",
+               argument, tensor.sizes(), tensor.strides());
 }
 
 void check_writable(std::string_view argument, ArrayRef<TensorBase> tensors) {

@@ -18,7 +18,7 @@ inline TensorBase allocate_output(const OutputMeta& meta, ScalarType dtype, Devi
 }
 
 // Checks that an in-place call may write its result over `self`: same sizes, a dtype that the result converts
-// to, no two elements in one place.
+// to, no two elements in one memory location.
 KEYWAY_API void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dtype);
 
 // What dtypes the tensor of an out= call may have.
@@ -29,7 +29,7 @@ enum class OutDtype {
   AsResult,  // any: the operator computes in it where no dtype is asked for
 };
 // Checks that the tensor of an out= call can take a result: device, dtype, and unless it will be resized, no two
-// elements in one place.
+// elements in one memory location.
 KEYWAY_API void check_out(const TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype,
                           Device device, OutDtype which);
 // Checks that no two tensors of an out= call share elements: one result would be written over the other.
@@ -59,14 +59,14 @@ class ResizedOut {
   std::int64_t offset_ = 0;
 };
 
-// Throws if two elements of `tensor`, which the operator writes to, share a place. Undefined ones pass.
+// Throws if two elements of `tensor`, which the operator writes to, share a memory location. Undefined ones pass.
 KEYWAY_API void check_writable(std::string_view argument, const TensorBase& tensor);
 KEYWAY_API void check_writable(std::string_view argument, ArrayRef<TensorBase> tensors);
 
 // How memory of two tensors meets.
 enum class Overlap {
   None,
-  Same,     // the same elements in the same places
+  Same,     // the same elements at the same addresses
   Partial,  // some, or not known
 };
 KEYWAY_API Overlap overlap(const TensorBase& a, const TensorBase& b);

@@ -13,7 +13,7 @@ constinit thread_local std::array<std::optional<ScalarType>, kNumDeviceTypes> dt
 
 std::uint32_t bit_of(DeviceType device) { return std::uint32_t{1} << static_cast<int>(device); }
 
-std::size_t place_of(DeviceType device) { return static_cast<std::size_t>(device); }
+std::size_t index_of(DeviceType device) { return static_cast<std::size_t>(device); }
 
 void check_dtype(ScalarType dtype) {
   KEYWAY_CHECK_AS(Type, dtype == ScalarType::Half || dtype == ScalarType::BFloat16 || dtype == ScalarType::Float,
@@ -37,12 +37,12 @@ void set_autocast_enabled(DeviceType device, bool enabled) {
 
 ScalarType autocast_dtype(DeviceType device) {
   const bool host = device == DeviceType::CPU || device == DeviceType::Meta;
-  return dtypes[place_of(device)].value_or(host ? ScalarType::BFloat16 : ScalarType::Half);
+  return dtypes[index_of(device)].value_or(host ? ScalarType::BFloat16 : ScalarType::Half);
 }
 
 void set_autocast_dtype(DeviceType device, ScalarType dtype) {
   check_dtype(dtype);
-  dtypes[place_of(device)] = dtype;
+  dtypes[index_of(device)] = dtype;
 }
 
 bool is_autocast_cache_enabled() { return autocast::keeps_casts(); }

@@ -86,32 +86,32 @@ Stream BackwardStreams::callers_on(Device device) const {
   return found != callers_.end() ? *found : current_stream(device);
 }
 
-// The place is that of `grad` until now: from now on it is used in the stream that is current on its device.
-void BackwardStreams::use_here(Place& place, const Tensor& grad) {
+// `grad` comes from `source`: from now on it is used in the stream that is current on its device.
+void BackwardStreams::use_here(GradStream& source, const Tensor& grad) {
   const Stream here = current_stream(grad.device());
-  if (here == place.stream) return;
-  if (place.computed) {
-    place.computed->block(here);
+  if (here == source.stream) return;
+  if (source.computed) {
+    source.computed->block(here);
   } else {
-    wait(here, place.stream);
+    wait(here, source.stream);
   }
   record_use_in(grad, here);
 }
 
 std::optional<StreamGuard> BackwardStreams::enter(const Node& node, const variable_list& grads) {
   std::optional<Stream> stream = node.stream();
-  const auto first = places_.lower_bound({&node, 0});
-  if (!stream && first != places_.end() && first->first.first == &node) stream = first->second.stream;
+  const auto first = grad_streams_.lower_bound({&node, 0});
+  if (!stream && first != grad_streams_.end() && first->first.first == &node) stream = first->second.stream;
   std::optional<StreamGuard> guard;
   if (stream && is_other(*stream)) guard.emplace(*stream);
-  for (auto place = first; place != places_.end() && place->first.first == &node; place = places_.erase(place))
-    if (const Tensor& grad = grads[place->first.second]; grad.defined()) use_here(place->second, grad);
+  for (auto it = first; it != grad_streams_.end() && it->first.first == &node; it = grad_streams_.erase(it))
+    if (const Tensor& grad = grads[it->first.second]; grad.defined()) use_here(it->second, grad);
   return guard;
 }
 
 void BackwardStreams::before_sum(const Edge& edge, const Tensor& sum) {
-  const auto place = places_.find({edge.node.get(), edge.input_nr});
-  if (place != places_.end()) use_here(place->second, sum);
+  const auto found = grad_streams_.find({edge.node.get(), edge.input_nr});
+  if (found != grad_streams_.end()) use_here(found->second, sum);
 }
 
 void BackwardStreams::after_sum(const Edge& edge, const Tensor& sum) {
@@ -120,9 +120,9 @@ void BackwardStreams::after_sum(const Edge& edge, const Tensor& sum) {
   // The stream that the node will want it in.
   const std::optional<Stream> its = edge.node->stream();
   const Stream there = !its ? here : its->device() == here.device() ? *its : callers_on(here.device());
-  Place place{here, std::nullopt};
-  if (there != here) place.computed.emplace(here.device_type()).record(here);
-  places_.insert_or_assign(Key{edge.node.get(), edge.input_nr}, std::move(place));
+  GradStream source{here, std::nullopt};
+  if (there != here) source.computed.emplace(here.device_type()).record(here);
+  grad_streams_.insert_or_assign(Key{edge.node.get(), edge.input_nr}, std::move(source));
 }
 
 void BackwardStreams::hand_over(const TensorBase& tensor) const {

@@ -43,8 +43,8 @@ class BackwardStreams {
   void hand_over(const TensorBase& tensor) const;
 
  private:
-  // Where a gradient is computed.
-  struct Place {
+  // The stream in which a gradient is computed.
+  struct GradStream {
     Stream stream;
     std::optional<Event> computed;  // absent if it is expected to be used there
   };
@@ -55,11 +55,11 @@ class BackwardStreams {
 
   bool is_other(const Stream& stream) const;
   Stream callers_on(Device device) const;
-  static void use_here(Place& place, const Tensor& grad);
+  static void use_here(GradStream& source, const Tensor& grad);
 
   std::vector<Stream> callers_;
   std::vector<Stream> others_;
-  std::map<Key, Place> places_;
+  std::map<Key, GradStream> grad_streams_;
   bool joined_ = false;
 };
 

@@ -138,8 +138,8 @@ void collect_tensors(variable_list& into, const T& argument) {
 
 // T has static forward(AutogradContext&, args...) -> Tensor or variable_list, and static
 // backward(AutogradContext&, variable_list) -> variable_list with one gradient for each tensor among args: those of a
-// Tensor or TensorBase, and of optionals, ranges, arrays, pairs and tuples of such. An optional tensor has its place if
-// it is absent, too. Tensors that a user's own type has inside are not seen.
+// Tensor or TensorBase, and of optionals, ranges, arrays, pairs and tuples of such. An optional tensor has its position
+// if it is absent, too. Tensors that a user's own type has inside are not seen.
 template <typename T>
 class Function {
  public:

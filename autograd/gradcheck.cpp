@@ -119,8 +119,8 @@ bool is_close(double gradient, double difference, const Tolerance& tolerance) {
   return std::fabs(gradient - difference) <= tolerance.atol + tolerance.rtol * std::fabs(difference);
 }
 
-// The place of element i in a tensor of these sizes: "[1, 0]".
-std::string place(IntArrayRef sizes, std::size_t i) {
+// The index of element i in a tensor of these sizes: "[1, 0]".
+std::string index_of(IntArrayRef sizes, std::size_t i) {
   DimVector index(sizes.size());
   auto rest = static_cast<std::int64_t>(i);
   for (std::size_t d = sizes.size(); d-- > 0;) {
@@ -138,7 +138,7 @@ void compare(const Values& found, const Values& expected, const Tensor& result, 
     KEYWAY_FAIL(Autograd,
                 "gradcheck: the gradient of result {} at {} with respect to input {} at {} is {}, but the difference "
                 "quotient is {}",
-                result_number, place(result.sizes(), at / numel), input_number, place(input.sizes(), at % numel),
+                result_number, index_of(result.sizes(), at / numel), input_number, index_of(input.sizes(), at % numel),
                 found[at], expected[at]);
   }
 }

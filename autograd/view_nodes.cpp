@@ -13,7 +13,7 @@ namespace keyway::inline v1::autograd {
 
 namespace {
 // Whether strides interleave, so that different indices may meet. Dimensions of size 1 do not count.
-bool leads_twice_to_one_place(IntArrayRef sizes, IntArrayRef strides) {
+bool overlaps_itself(IntArrayRef sizes, IntArrayRef strides) {
   std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] == 0) return false;
@@ -40,7 +40,7 @@ bool can_follow(ScalarType base, ScalarType view) {
 
 namespace {
 
-// The same places as those of real numbers, two for a complex one.
+// The same elements as real numbers, two for a complex one.
 TensorGeometry as_real(TensorGeometry of) {
   if (!of.complex) return of;
   for (std::int64_t& stride : of.strides) stride *= 2;
@@ -55,7 +55,7 @@ Tensor as_it_was(const Tensor& grad, const TensorGeometry& of) {
   return of.complex ? keyway::view_as_complex(grad.contiguous()) : grad;
 }
 
-// How many places lie between the first element and the last, with both.
+// How many elements of memory lie between the first element and the last, with both.
 std::int64_t extent(IntArrayRef sizes, IntArrayRef strides) {
   if (checked_numel(sizes) == 0) return 0;
   std::int64_t last = 0;
@@ -63,44 +63,43 @@ std::int64_t extent(IntArrayRef sizes, IntArrayRef strides) {
   return last + 1;
 }
 
-// The memory that a base and a view of it lie in, in which a gradient of the base is made. Places that the base has
+// The memory that a base and a view of it lie in, in which a gradient of the base is made. Locations that the base has
 // no element at have a gradient of zero. Within vmap it is that of all examples.
 struct Memory {
   std::int64_t first;  // the offset of its beginning
-  Tensor places;
+  Tensor storage;
 
   // `base_is_written`: the caller sets every element of the base, so zeros are for what lies between these only.
   Memory(const TensorGeometry& base, const TensorGeometry& view, const Tensor& grad, bool base_is_written = false)
       : first(std::min(base.offset, view.offset)) {
     const std::int64_t base_end = base.offset + extent(base.sizes, base.strides);
     const std::int64_t end = std::max(base_end, view.offset + extent(view.sizes, view.strides));
-    const bool has_gaps =
-        end - first != checked_numel(base.sizes) || leads_twice_to_one_place(base.sizes, base.strides);
-    places = base_is_written && !has_gaps ? grad.new_empty({end - first}) : grad.new_zeros({end - first});
+    const bool has_gaps = end - first != checked_numel(base.sizes) || overlaps_itself(base.sizes, base.strides);
+    storage = base_is_written && !has_gaps ? grad.new_empty({end - first}) : grad.new_zeros({end - first});
   }
   // A part of it. When nothing is recorded, no view is either, so that what becomes of the gradient is free.
   Tensor part(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) const {
-    if (grad_enabled() || places.key_set().has(Functionality::Batched))
-      return places.as_strided(sizes, strides, offset - first);
-    return Tensor(make_view(places, sizes, strides, offset - first));
+    if (grad_enabled() || storage.key_set().has(Functionality::Batched))
+      return storage.as_strided(sizes, strides, offset - first);
+    return Tensor(make_view(storage, sizes, strides, offset - first));
   }
 };
 
-// The places of the elements, in row-major order.
-Tensor places_of(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, Device device) {
+// The offsets of the elements, in row-major order.
+Tensor offsets_of(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, Device device) {
   const TensorOptions options = TensorOptions().dtype(ScalarType::Long).device(device);
-  Tensor places = keyway::full({}, offset, options);
+  Tensor offsets = keyway::full({}, offset, options);
   for (std::size_t d = 0; d < sizes.size(); ++d) {
-    places = places.unsqueeze(-1) + keyway::arange(sizes[d], options) * strides[d];
+    offsets = offsets.unsqueeze(-1) + keyway::arange(sizes[d], options) * strides[d];
   }
-  return places.reshape({-1});
+  return offsets.reshape({-1});
 }
 
 }  // namespace
 
 Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayRef base_strides,
                            std::int64_t base_offset, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
-  // Dimensions of stride 0 lead to one place: their gradients add up.
+  // Dimensions of stride 0 lead to one location: their gradients add up.
   std::vector<std::int64_t> repeated;
   DimVector view_sizes(sizes);
   for (std::size_t d = 0; d < sizes.size(); ++d) {
@@ -111,9 +110,9 @@ Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayR
   const Tensor summed = repeated.empty() ? grad : keyway::sum(grad, IntArrayRef(repeated), true);
   const TensorGeometry base{base_sizes, base_strides, base_offset, false};
   Memory memory(base, {view_sizes, strides, offset, false}, grad);
-  if (leads_twice_to_one_place(view_sizes, strides)) {
-    const Tensor index = places_of(view_sizes, strides, offset - memory.first, grad.device());
-    memory.places = memory.places.index_add(0, index, summed.reshape({-1}));
+  if (overlaps_itself(view_sizes, strides)) {
+    const Tensor index = offsets_of(view_sizes, strides, offset - memory.first, grad.device());
+    memory.storage = memory.storage.index_add(0, index, summed.reshape({-1}));
   } else {
     memory.part(view_sizes, strides, offset).copy_(summed);
   }

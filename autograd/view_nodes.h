@@ -20,7 +20,7 @@ TensorGeometry geometry_of(const TensorBase& tensor);
 bool can_follow(ScalarType base, ScalarType view);
 
 // The gradient of base.as_strided(sizes, strides, offset) with respect to base, which lies in its storage as
-// the other three say: `grad` put in its place among zeros, summed where the view leads to one place several
+// the other three say: `grad` put in its place among zeros, summed where the view leads to one location several
 // times.
 KEYWAY_API Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayRef base_strides,
                                       std::int64_t base_offset, IntArrayRef sizes, IntArrayRef strides,

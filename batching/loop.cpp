@@ -58,7 +58,7 @@ TensorBase stacked(const std::vector<Tensor>& results) {
 
 using Lists = std::vector<const std::vector<TensorBase>*>;  // of the examples
 
-// The tensors at the same place of each.
+// The tensors at the same index of each.
 std::vector<TensorBase> joined(const Lists& examples) {
   const std::size_t size = examples[0]->size();
   std::vector<TensorBase> list;
@@ -74,13 +74,13 @@ std::vector<TensorBase> joined(const Lists& examples) {
   return list;
 }
 
-std::vector<std::vector<TensorBase>> joined_lists(const std::vector<Stack>& examples, std::size_t place) {
-  const std::size_t size = examples[0][place].to_tensor_lists().size();
+std::vector<std::vector<TensorBase>> joined_lists(const std::vector<Stack>& examples, std::size_t at) {
+  const std::size_t size = examples[0][at].to_tensor_lists().size();
   std::vector<std::vector<TensorBase>> lists;
   for (std::size_t i = 0; i < size; ++i) {
     Lists of_examples;
     for (const Stack& example : examples) {
-      const std::vector<std::vector<TensorBase>>& of_example = example[place].to_tensor_lists();
+      const std::vector<std::vector<TensorBase>>& of_example = example[at].to_tensor_lists();
       KEYWAY_CHECK(of_example.size() == size, "vmap: the result has {} lists for one example and {} for another", size,
                    of_example.size());
       of_examples.push_back(&of_example[i]);
@@ -91,12 +91,12 @@ std::vector<std::vector<TensorBase>> joined_lists(const std::vector<Stack>& exam
 }
 
 // One result of all examples.
-IValue joined(const std::vector<Stack>& examples, std::size_t place) {
-  const IValue& first = examples[0][place];
-  if (first.is(ValueTag::TensorListList)) return joined_lists(examples, place);
+IValue joined(const std::vector<Stack>& examples, std::size_t at) {
+  const IValue& first = examples[0][at];
+  if (first.is(ValueTag::TensorListList)) return joined_lists(examples, at);
   if (first.is(ValueTag::TensorList)) {
     Lists lists;
-    for (const Stack& example : examples) lists.push_back(&example[place].to_tensor_list());
+    for (const Stack& example : examples) lists.push_back(&example[at].to_tensor_list());
     return joined(lists);
   }
   if (!first.is_tensor() && !first.is_none())
@@ -104,7 +104,7 @@ IValue joined(const std::vector<Stack>& examples, std::size_t place) {
         "the result is a number of Python or C++, of which there is one for each example; what depends on it "
         "cannot run for all of them at once");
   std::vector<Tensor> all;
-  for (const Stack& example : examples) all.emplace_back(example[place].to_tensor());
+  for (const Stack& example : examples) all.emplace_back(example[at].to_tensor());
   return stacked(all);
 }
 

@@ -23,7 +23,7 @@ class KEYWAY_API Vmap {
   // positive.
   explicit Vmap(std::int64_t batch_size, Randomness randomness = Randomness::Error);
 
-  // A tensor that is, for each example, its part at one place of dimension `dim`; shares the memory. Throws
+  // A tensor that is, for each example, its part at one index of dimension `dim`; shares the memory. Throws
   // keyway::Error: `dim` is out of range, or its size is not batch_size.
   Tensor add_batch_dim(const Tensor& inputs, std::int64_t dim = 0) const;
   // The tensors of all examples, along a new dimension `dim`. One that is the same for all is repeated, as a view.

@@ -16,7 +16,7 @@ struct Tolerance {
 };
 
 // One element of one input, and how it is moved.
-struct Place {
+struct Move {
   std::size_t input;
   std::int64_t element;
   Scalar unit;
@@ -28,19 +28,19 @@ variable_list without_grad(const variable_list& inputs) {
   return plain;
 }
 
-Tensor direction_at(const Place& place, const Tensor& input) {
+Tensor direction_at(const Move& move, const Tensor& input) {
   const Tensor direction = keyway::zeros(input.sizes(), input.options());
-  direction.view({-1}).select(0, place.element).fill_(place.unit);
+  direction.view({-1}).select(0, move.element).fill_(move.unit);
   return direction;
 }
 
-variable_list moved(const variable_list& inputs, const Place& place, const Tensor& direction, double by) {
+variable_list moved(const variable_list& inputs, const Move& move, const Tensor& direction, double by) {
   variable_list all = inputs;
-  all[place.input] = inputs[place.input] + direction * by;
+  all[move.input] = inputs[move.input] + direction * by;
   return all;
 }
 
-void compare(const Tensor& tangent, const Tensor& difference, std::size_t result, const Place& place,
+void compare(const Tensor& tangent, const Tensor& difference, std::size_t result, const Move& move,
              const Tolerance& tolerance) {
   const Tensor host = difference.cpu();
   const Tensor found = tangent.defined() ? tangent.cpu() : keyway::zeros_like(host);
@@ -51,26 +51,26 @@ void compare(const Tensor& tangent, const Tensor& difference, std::size_t result
   KEYWAY_FAIL(Autograd,
               "gradcheck: forward mode: the tangent of result {}, element {}, along element {} of input {} is {}, but "
               "the difference quotient is {}",
-              result, element, place.element, place.input, found.reshape({-1}).select(0, element).item(),
+              result, element, move.element, move.input, found.reshape({-1}).select(0, element).item(),
               host.reshape({-1}).select(0, element).item());
 }
 
-void check_place(const autograd::CheckedFunction& fn, const variable_list& inputs, const Place& place,
-                 const Tolerance& tolerance) {
-  const Tensor direction = direction_at(place, inputs[place.input]);
+void check_move(const autograd::CheckedFunction& fn, const variable_list& inputs, const Move& move,
+                const Tolerance& tolerance) {
+  const Tensor direction = direction_at(move, inputs[move.input]);
   variable_list tangents;
   {
     const DualLevel level;
     variable_list duals = inputs;
-    duals[place.input] = make_dual(inputs[place.input], direction);
+    duals[move.input] = make_dual(inputs[move.input], direction);
     for (const Tensor& result : fn(duals)) tangents.push_back(unpack_dual(result).tangent);
   }
   const NoGradGuard no_grad;
-  const variable_list above = fn(moved(inputs, place, direction, tolerance.eps));
-  const variable_list below = fn(moved(inputs, place, direction, -tolerance.eps));
+  const variable_list above = fn(moved(inputs, move, direction, tolerance.eps));
+  const variable_list below = fn(moved(inputs, move, direction, -tolerance.eps));
   for (std::size_t i = 0; i < above.size(); ++i) {
     if (!autograd::is_differentiable(above[i].dtype())) continue;
-    compare(tangents[i], (above[i] - below[i]) / (2 * tolerance.eps), i, place, tolerance);
+    compare(tangents[i], (above[i] - below[i]) / (2 * tolerance.eps), i, move, tolerance);
   }
 }
 
@@ -82,8 +82,8 @@ bool gradcheck(const autograd::CheckedFunction& fn, const variable_list& inputs,
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].defined() || !inputs[i].requires_grad()) continue;
     for (std::int64_t element = 0; element < inputs[i].numel(); ++element) {
-      check_place(fn, plain, {i, element, Scalar(1.0)}, tolerance);
-      if (is_complex(inputs[i].dtype())) check_place(fn, plain, {i, element, Scalar(complex<double>(0, 1))}, tolerance);
+      check_move(fn, plain, {i, element, Scalar(1.0)}, tolerance);
+      if (is_complex(inputs[i].dtype())) check_move(fn, plain, {i, element, Scalar(complex<double>(0, 1))}, tolerance);
     }
   }
   return true;

@@ -5,9 +5,9 @@
 
 namespace keyway::inline v1::python {
 
-// One name of one place, and the overloads that a call of it chooses from.
+// One name of one owner, and the overloads that a call of it chooses from.
 struct ApiName {
-  const char* place;      // "" for `keyway.`, "nn" for `keyway.nn.functional.`, "Tensor" for its methods
+  const char* owner;      // "" for `keyway.`, "nn" for `keyway.nn.functional.`, "Tensor" for its methods
   const char* name;       // "add"
   const char* overloads;  // "add.Tensor add.Scalar add.out"
   const char* doc;        // its docstring

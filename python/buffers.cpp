@@ -32,7 +32,7 @@ class Buffer {
   Py_buffer view_{};
 };
 
-// Memory at `data`, a place in the buffer, which it keeps.
+// Memory at `data`, an address in the buffer, which it keeps.
 DataPtr data_of(std::unique_ptr<Buffer> buffer, void* data) {
   return {data, buffer.release(), [](void* context) { delete static_cast<Buffer*>(context); }, DeviceType::CPU};
 }

@@ -147,7 +147,7 @@ void add_streams(nb::module_& module) {
 
 void add_events(nb::module_& module) {
   nb::class_<Event>(module, "Event",
-                    "A place in a stream that others can wait for; one that was never recorded is done. With "
+                    "A point in a stream that others can wait for; one that was never recorded is done. With "
                     "enable_timing it is fit for elapsed_time().")
       .def(
           "__init__",
@@ -159,7 +159,7 @@ void add_events(nb::module_& module) {
       .def(
           "record", [](Event& self, const std::optional<Stream>& stream) { self.record(stream_or_current(stream)); },
           nb::arg("stream") = nb::none(), Unlocked(),
-          "Makes it the place behind the work queued to the stream, or to the current one.")
+          "Makes it the point behind the work queued to the stream, or to the current one.")
       .def(
           "wait", [](const Event& self, const std::optional<Stream>& stream) { self.block(stream_or_current(stream)); },
           nb::arg("stream") = nb::none(), Unlocked(),

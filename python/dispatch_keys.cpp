@@ -133,7 +133,7 @@ void add_set_class(nb::module_& module) {
           [](nb::handle key) {
             const DispatchKey after = dispatch_key_in(key);
             if (after == DispatchKey::Autograd) return kAfterAutograd;
-            KEYWAY_CHECK(!is_alias(after), "{} stands for no one place in the order of keys", to_string(after));
+            KEYWAY_CHECK(!is_alias(after), "{} stands for no one position in the order of keys", to_string(after));
             return DispatchKeySet::full_after(functionality_of(after));
           },
           nb::arg("key"),

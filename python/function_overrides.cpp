@@ -63,9 +63,9 @@ class OverridingArguments {
     for (const nb::object& known : objects_) {
       if (Py_TYPE(known.ptr()) == type) return;
     }
-    const auto place = std::ranges::find_if(
+    const auto next = std::ranges::find_if(
         objects_, [&](const nb::object& known) { return PyType_IsSubtype(type, Py_TYPE(known.ptr())) != 0; });
-    objects_.insert(place, nb::borrow(object));
+    objects_.insert(next, nb::borrow(object));
   }
   std::vector<nb::object> objects_;
 };

@@ -18,7 +18,7 @@ namespace nb = nanobind;
 namespace keyway::inline v1::python {
 namespace {
 
-// The elements that index tensors name. Whatever is wrong with those, a place out of range or shapes that do not fit,
+// The elements that index tensors name. Whatever is wrong with those, an index out of range or shapes that do not fit,
 // is an error of the index.
 Tensor named_elements(const Selection& picked) {
   try {

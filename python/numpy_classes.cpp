@@ -21,10 +21,10 @@ const NumpyClasses* numpy_classes() {
   const nb::object numpy = nb::borrow(PyDict_GetItemString(PyImport_GetModuleDict(), "numpy"));
   if (!numpy.is_valid()) return nullptr;
   NumpyClasses found;
-  const auto find = [&](const char* name, nb::object& place) {
-    place = nb::steal(PyObject_GetAttrString(numpy.ptr(), name));
-    if (!place.is_valid()) PyErr_Clear();
-    return place.is_valid() && PyType_Check(place.ptr());
+  const auto find = [&](const char* name, nb::object& target) {
+    target = nb::steal(PyObject_GetAttrString(numpy.ptr(), name));
+    if (!target.is_valid()) PyErr_Clear();
+    return target.is_valid() && PyType_Check(target.ptr());
   };
   const bool all = find("generic", found.generic) && find("bool_", found.truth) && find("integer", found.integer) &&
                    find("floating", found.floating) && find("complexfloating", found.complex) &&

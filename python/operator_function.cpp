@@ -296,8 +296,8 @@ nb::object make_operator_function(const std::string& name, const std::vector<Ope
   auto signatures = std::make_unique<std::vector<Signature>>();
   for (const OperatorHandle& op : overloads) {
     const Signature signature(op, style);
-    const auto place = std::ranges::find_if(*signatures, [&](const Signature& s) { return s.yields_to(signature); });
-    signatures->insert(place, signature);
+    const auto next = std::ranges::find_if(*signatures, [&](const Signature& s) { return s.yields_to(signature); });
+    signatures->insert(next, signature);
   }
   if (std::ranges::any_of(*signatures, &Signature::has_out))
     std::ranges::for_each(*signatures, &Signature::take_no_out);

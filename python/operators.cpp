@@ -30,14 +30,14 @@ void add_operators(nb::module_& module) {
   add_return_types(module);
   nb::module_ nn = module.def_submodule("_nn");
   for (const ApiName& name : kApiNames) {
-    const std::string_view place = name.place;
-    const CallStyle style = place == "Tensor" ? CallStyle::Method : CallStyle::Function;
+    const std::string_view owner = name.owner;
+    const CallStyle style = owner == "Tensor" ? CallStyle::Method : CallStyle::Function;
     const nb::object function = make_operator_function(name.name, overloads_of(name), style, name.doc);
     if (style == CallStyle::Method) {
       if (PyObject_SetAttrString(reinterpret_cast<PyObject*>(tensor_class), name.name, function.ptr()) != 0)
         rethrow_python_error();
     } else {
-      (place == "nn" ? nn : module).attr(name.name) = function;
+      (owner == "nn" ? nn : module).attr(name.name) = function;
     }
   }
 }

@@ -45,7 +45,7 @@ class Selector {
         return;
       case Kind::Ellipsis:
         dim_ += unnamed_;
-        place_ += unnamed_;
+        self_dim_ += unnamed_;
         return;
       case Kind::Truth: return take_truth(item.start != 0);
       case Kind::Elements: return take_elements(item.elements);
@@ -57,19 +57,19 @@ class Selector {
                     "after two ellipses (`...`) there is no dimension left for index {}", index);
     const std::int64_t size = made_.view.sizes()[static_cast<std::size_t>(dim_)];
     KEYWAY_CHECK_AS(Index, -size <= index && index < size, "index {} is out of range for dimension {} of size {}",
-                    index, place_, size);
+                    index, self_dim_, size);
     made_.view = made_.view.select(dim_, index);
-    ++place_;
+    ++self_dim_;
   }
 
   void take_slice(const IndexItem& item) {
     const bool is_whole = item.start == 0 && item.stop == std::numeric_limits<std::int64_t>::max() && item.step == 1;
     if (!is_whole) made_.view = made_.view.slice(dim_, item.start, item.stop, item.step);
     ++dim_;
-    ++place_;
+    ++self_dim_;
   }
 
-  // One place of a dimension that is added for it, or none.
+  // A dimension of size 1 that is added for it, or of size 0.
   void take_truth(bool truth) {
     made_.view = made_.view.unsqueeze(dim_);
     add_index(zeros({truth ? 1 : 0}, TensorOptions().dtype(kLong).device(self_.device())), 1);
@@ -85,7 +85,7 @@ class Selector {
                     "tensors that are indices must be int64, int32, bool or uint8, not {}", dtype);
     const std::int64_t dims = is_mask(index) ? index.dim() : 1;
     add_index(index, dims);
-    place_ += dims;
+    self_dim_ += dims;
   }
 
   void add_index(const Tensor& index, std::int64_t dims) {
@@ -98,10 +98,10 @@ class Selector {
 
   const Tensor& self_;
   Selection made_;
-  std::int64_t dim_ = 0;      // of the view, that the next item is about
-  std::int64_t place_ = 0;    // the same of the tensor, for people
-  std::int64_t named_ = 0;    // dimensions of the view that `indices` speaks of
-  std::int64_t unnamed_ = 0;  // what the ellipsis stands for
+  std::int64_t dim_ = 0;       // of the view, that the next item is about
+  std::int64_t self_dim_ = 0;  // the same of the tensor, for people
+  std::int64_t named_ = 0;     // dimensions of the view that `indices` speaks of
+  std::int64_t unnamed_ = 0;   // what the ellipsis stands for
 };
 
 }  // namespace

@@ -41,10 +41,10 @@ class NestedData {
   // Of all elements; Undefined if there are none.
   ScalarType dtype() const { return dtype_; }
   void fill(const Tensor& tensor) {
-    char* place = static_cast<char*>(tensor.data_ptr());
-    end_ = place + tensor.nbytes();
-    visit_dtype<kAnyTypes | kFloat8Types>(tensor.dtype(), "tensor", [&]<typename T>() { write<T>(data_, 0, place); });
-    if (place != end_) fail_changed();
+    char* to = static_cast<char*>(tensor.data_ptr());
+    end_ = to + tensor.nbytes();
+    visit_dtype<kAnyTypes | kFloat8Types>(tensor.dtype(), "tensor", [&]<typename T>() { write<T>(data_, 0, to); });
+    if (to != end_) fail_changed();
   }
 
  private:
@@ -68,31 +68,33 @@ class NestedData {
   // A dimension, which has the same size wherever it is met.
   void enter(std::int64_t size, std::size_t dim) {
     if (dim == sizes_.size() && !complete_) {
-      KEYWAY_CHECK(dim < kMaxDims, "too many dimensions: {} has sequences in sequences, more than {} deep", place(),
+      KEYWAY_CHECK(dim < kMaxDims, "too many dimensions: {} has sequences in sequences, more than {} deep", item_name(),
                    kMaxDims);
       sizes_.push_back(size);
       complete_ = size == 0;
     }
-    KEYWAY_CHECK_AS(Type, dim < sizes_.size(), "expected a number at {}, as there are before, not a sequence", place());
+    KEYWAY_CHECK_AS(Type, dim < sizes_.size(), "expected a number at {}, as there are before, not a sequence",
+                    item_name());
     KEYWAY_CHECK(size == sizes_[dim], "expected sequence of length {} at dim {} (got {}): {}", sizes_[dim], dim, size,
-                 place());
+                 item_name());
   }
 
   void measure_element(PyObject* object, std::size_t dim) {
     const bool is_text = PyUnicode_Check(object) != 0;
-    KEYWAY_CHECK(complete_ || !is_text, "{} is a str, which is no number", place());  // one more dimension, to PyTorch
+    KEYWAY_CHECK(complete_ || !is_text, "{} is a str, which is no number",
+                 item_name());  // one more dimension, to PyTorch
     complete_ = true;
     if (!is_plain_number(object) && is_array(object)) {
       infer_from(object);
     } else {
       const auto dtype = dtype_of_element(object);
-      KEYWAY_CHECK_AS(Type, dtype || !infer_ || !is_text, "{} is a str, which is no number", place());
+      KEYWAY_CHECK_AS(Type, dtype || !infer_ || !is_text, "{} is a str, which is no number", item_name());
       KEYWAY_CHECK_AS(Type, dtype || !infer_, "could not infer a dtype of a {}: {} is no number",
-                      Py_TYPE(object)->tp_name, place());
+                      Py_TYPE(object)->tp_name, item_name());
       if (dtype) add(*dtype);
     }
     KEYWAY_CHECK_AS(Type, dim == sizes_.size(), "expected sequence of length {} at dim {} (got a number): {}",
-                    dim < sizes_.size() ? sizes_[dim] : 0, dim, place());
+                    dim < sizes_.size() ? sizes_[dim] : 0, dim, item_name());
   }
 
   void measure_array(PyObject* object, std::size_t dim) {
@@ -101,7 +103,7 @@ class NestedData {
     complete_ = true;
     add(array.dtype());
     KEYWAY_CHECK(dim == sizes_.size(), "an array of shape {} is not of as many dimensions as what is before: {}",
-                 array.sizes(), place());
+                 array.sizes(), item_name());
   }
 
   void infer_from(PyObject* array) {
@@ -110,37 +112,37 @@ class NestedData {
   void add(ScalarType dtype) { dtype_ = dtype_ == ScalarType::Undefined ? dtype : promote_types(dtype_, dtype); }
 
   template <typename T>
-  void write(PyObject* object, std::size_t dim, char*& place) {
-    if (!is_sequence(object)) return write_element<T>(object, place);
-    if (is_array(object)) return write_array(object, cpp_type_to_scalar_type<T>, dim, place);
+  void write(PyObject* object, std::size_t dim, char*& to) {
+    if (!is_sequence(object)) return write_element<T>(object, to);
+    if (is_array(object)) return write_array(object, cpp_type_to_scalar_type<T>, dim, to);
     const nb::object list = checked(PySequence_Fast(object, "not a sequence"));
     if (dim >= sizes_.size() || PySequence_Fast_GET_SIZE(list.ptr()) != sizes_[dim]) fail_changed();
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.ptr()); ++i) {
       const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(list.ptr(), i));
-      write<T>(item.ptr(), dim + 1, place);
+      write<T>(item.ptr(), dim + 1, to);
     }
   }
 
   template <typename T>
-  void write_element(PyObject* object, char*& place) {
-    if (static_cast<std::size_t>(end_ - place) < sizeof(T)) fail_changed();
+  void write_element(PyObject* object, char*& to) {
+    if (static_cast<std::size_t>(end_ - to) < sizeof(T)) fail_changed();
     const T value = element_of<T>(object);
-    std::memcpy(place, &value, sizeof(T));
-    place += sizeof(T);
+    std::memcpy(to, &value, sizeof(T));
+    to += sizeof(T);
   }
 
-  void write_array(PyObject* object, ScalarType dtype, std::size_t dim, char*& place) {
+  void write_array(PyObject* object, ScalarType dtype, std::size_t dim, char*& to) {
     const Tensor array = Tensor(tensor_of_array(object).tensor).to(dtype).contiguous();
     const IntArrayRef expected = IntArrayRef(sizes_).slice(std::min(dim, sizes_.size()));
-    if (array.sizes() != expected || static_cast<std::size_t>(end_ - place) < array.nbytes()) fail_changed();
-    if (array.nbytes() != 0) std::memcpy(place, array.data_ptr(), array.nbytes());
-    place += array.nbytes();
+    if (array.sizes() != expected || static_cast<std::size_t>(end_ - to) < array.nbytes()) fail_changed();
+    if (array.nbytes() != 0) std::memcpy(to, array.data_ptr(), array.nbytes());
+    to += array.nbytes();
   }
 
   [[noreturn]] static void fail_changed() { KEYWAY_FAIL(Value, "the sequences changed while they were read"); }
 
   // "data[1][0]".
-  std::string place() const {
+  std::string item_name() const {
     std::string text = "data";
     for (const Py_ssize_t i : where_) text += "[" + std::to_string(i) + "]";
     return text;

@@ -245,7 +245,7 @@ too_long=("~CUDA's attention is the CPU's*" "~CUDA's attention without tensor co
 own_kernels=("~*product*" "~*linear*" "~*convolution*" "~*cuDNN*" "~*Fourier*" "~*cuFFT*" "~transforms of*" "~*ecomposition*"
   "~factors of*" "~*quations on*" "~Cholesky*" "~a matrix of a batch*" "~batches*" "~a batch of more*" "~what is added*"
   "~16-bit floats*" "~a device opens*")
-# Scores that cuBLASLt wrote. A total with its place is copied with the bytes between them, which nobody set.
+# Scores that cuBLASLt wrote. A total with its index is copied with the bytes between them, which nobody set.
 set_elsewhere=("~CUDA's attention adds*" "~CUDA's attention without*" "~CUDA's attention of scores*" "~CUDA shares long rows out*" "~CUDA finds the last of equal*")
 # Four threads launch at once, and the checkers of races and of unset memory lose track of launches.
 launched_at_once=("~backwards whose callers work in different streams*")

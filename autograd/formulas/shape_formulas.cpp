@@ -54,17 +54,17 @@ Tensor slice_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, s
   return in_zeros(grad, sizes, [&](const Tensor& zeros) { return zeros.slice(dim, start, end, step); });
 }
 
-// Each place of each window belongs to one place of the dimension; windows that overlap add up.
+// Each element of each window belongs to one position of the dimension; windows that overlap add up.
 Tensor unfold_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, std::int64_t size, std::int64_t step) {
   Tensor out = keyway::zeros(sizes, grad.options());
   if (sizes.empty()) return size == 0 ? out : grad.reshape({});
   const std::int64_t at = wrap_dim(dim, len(sizes)), windows = grad.size(at);
   const TensorOptions options = TensorOptions(grad.device()).dtype(kLong);
   const Tensor first = keyway::arange(windows, options) * step;
-  const Tensor places = (first.unsqueeze(1) + keyway::arange(size, options)).reshape({windows * size});
+  const Tensor positions = (first.unsqueeze(1) + keyway::arange(size, options)).reshape({windows * size});
   DimVector rows(sizes);
   rows[static_cast<std::size_t>(at)] = windows * size;
-  return out.index_add(at, places, grad.movedim(-1, at + 1).reshape(rows));
+  return out.index_add(at, positions, grad.movedim(-1, at + 1).reshape(rows));
 }
 
 }  // namespace keyway::inline v1::autograd

@@ -17,13 +17,13 @@ ForeachLists::ForeachLists(std::initializer_list<List> lists, Copy copy) : lists
         data_.push_back(nullptr);
         continue;
       }
-      TensorBase place = list.tensors[i];
+      TensorBase operand = list.tensors[i];
       if (!aligned) {
-        place = make_tensor(place.sizes(), place.dtype(), place.device());
-        copy_(list.tensors[i], place);
-        apart_.push_back({place, &list.tensors[i], list.written});
+        operand = make_tensor(operand.sizes(), operand.dtype(), operand.device());
+        copy_(list.tensors[i], operand);
+        apart_.push_back({operand, &list.tensors[i], list.written});
       }
-      data_.push_back(static_cast<char*>(place.data_ptr()));
+      data_.push_back(static_cast<char*>(operand.data_ptr()));
     }
   }
 }

@@ -11,8 +11,8 @@
 
 namespace keyway::inline v1 {
 
-// Tensors of one place come to the kernel as pieces of memory with one order of elements: where their strides differ or
-// leave gaps, as row-major copies that finish() writes back.
+// Tensors at one index of the lists come to the kernel as pieces of memory with one order of elements: where their
+// strides differ or leave gaps, as row-major copies that finish() writes back.
 class KEYWAY_API ForeachLists {
  public:
   struct List {

@@ -11,8 +11,8 @@ enum ReductionOperand { kSelf, kOut, kSecond, kIndex };
 
 // Results do not move along dimensions that are reduced: their strides are 0 there, and only there. `dims` are those,
 // all if there are none; `second` may be null. Indices do not move unless `indexed`: so more dimensions are one run.
-// Requires: out has self's sizes with 1 for each of dims, or without them, and no two elements in one place; dims are
-// distinct and in [0, self.dim()), or 0 for a tensor without dimensions; self has elements.
+// Requires: out has self's sizes with 1 for each of dims, or without them, and no two elements in one memory location;
+// dims are distinct and in [0, self.dim()), or 0 for a tensor without dimensions; self has elements.
 KEYWAY_API void make_reduction_space(IterationSpace& space, const TensorBase& out, const TensorBase* second,
                                      const TensorBase& self, IntArrayRef dims, bool indexed);
 

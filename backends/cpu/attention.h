@@ -47,22 +47,22 @@ inline TensorBase widened_operand(const TensorBase& tensor) {
   if (!tensor.defined() || tensor.dtype() == kBool || tensor.dtype() == wide_dtype(tensor.dtype())) return tensor;
   return contiguous_as(tensor, wide_dtype(tensor.dtype()));
 }
-// A place for a result in that dtype: itself, or a tensor that finish() rounds to it.
+// A tensor for a result in that dtype: the result itself, or one that finish() rounds to it.
 class WideResult {
  public:
   explicit WideResult(const TensorBase& result)
       : result_(result),
-        place_(result.dtype() == wide_dtype(result.dtype())
-                   ? result
-                   : make_tensor(result.sizes(), wide_dtype(result.dtype()), DeviceType::CPU)) {}
+        target_(result.dtype() == wide_dtype(result.dtype())
+                    ? result
+                    : make_tensor(result.sizes(), wide_dtype(result.dtype()), DeviceType::CPU)) {}
 
-  const TensorBase& tensor() const { return place_; }
+  const TensorBase& tensor() const { return target_; }
   void finish() const {
-    if (!place_.is_same(result_)) copy_elements(place_, result_);
+    if (!target_.is_same(result_)) copy_elements(target_, result_);
   }
 
  private:
-  TensorBase result_, place_;
+  TensorBase result_, target_;
 };
 
 // A dense copy of a block, times `factor`.
@@ -108,16 +108,16 @@ struct ScoreMask {
   }
 
  private:
-  template <typename Place>
-  [[gnu::always_inline]] void apply_steps(std::int64_t r, T* scores, std::int64_t n, const Place& place) const {
+  template <typename Offset>
+  [[gnu::always_inline]] void apply_steps(std::int64_t r, T* scores, std::int64_t n, const Offset& offset) const {
     if (is_bool) {
       const auto* const seen = reinterpret_cast<const std::uint8_t*>(data) + r * row_stride;
       for (std::int64_t i = 0; i < n; ++i) {
-        scores[i] = seen[place(i)] != 0 ? scores[i] : -std::numeric_limits<T>::infinity();
+        scores[i] = seen[offset(i)] != 0 ? scores[i] : -std::numeric_limits<T>::infinity();
       }
     } else {
       const T* const added = reinterpret_cast<const T*>(data) + r * row_stride;
-      for (std::int64_t i = 0; i < n; ++i) scores[i] += added[place(i)];
+      for (std::int64_t i = 0; i < n; ++i) scores[i] += added[offset(i)];
     }
   }
 };

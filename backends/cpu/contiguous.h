@@ -17,31 +17,31 @@ inline TensorBase contiguous(const TensorBase& tensor) {
   return tensor.defined() ? contiguous_as(tensor, tensor.dtype()) : tensor;
 }
 
-// A row-major place for a result of that dtype: `out` itself if it can be, else a tensor that finish() copies
+// A row-major tensor for a result of that dtype: `out` itself if it can be, else one that finish() copies
 // to it. An undefined `out` stays so.
 class ContiguousOut {
  public:
-  ContiguousOut(const TensorBase& out, ScalarType dtype) : out_(out), place_(out) {
+  ContiguousOut(const TensorBase& out, ScalarType dtype) : out_(out), target_(out) {
     if (out.defined() && (!out.is_contiguous() || out.dtype() != dtype)) {
-      place_ = make_tensor(out.sizes(), dtype, DeviceType::CPU);
+      target_ = make_tensor(out.sizes(), dtype, DeviceType::CPU);
     }
   }
   explicit ContiguousOut(const TensorBase& out)
       : ContiguousOut(out, out.defined() ? out.dtype() : ScalarType::Undefined) {}
 
-  const TensorBase& tensor() const { return place_; }
+  const TensorBase& tensor() const { return target_; }
   // Null if undefined.
   template <typename T>
   T* data() const {
-    return place_.defined() ? static_cast<T*>(place_.data_ptr()) : nullptr;
+    return target_.defined() ? static_cast<T*>(target_.data_ptr()) : nullptr;
   }
   void finish() const {
-    if (out_.defined() && !place_.is_same(out_)) copy_elements(place_, out_);
+    if (out_.defined() && !target_.is_same(out_)) copy_elements(target_, out_);
   }
 
  private:
   TensorBase out_;
-  TensorBase place_;
+  TensorBase target_;
 };
 
 }  // namespace keyway::inline v1

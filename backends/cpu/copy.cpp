@@ -33,7 +33,7 @@ void move_tiles(const TensorBase& src, const TensorBase& dst) {
   const TensorBase* const operands[] = {&dst, &src};
   make_iteration_space(space, dst.sizes(), operands, 2);
   const auto itemsize = static_cast<std::int64_t>(dst.itemsize());
-  // A tile that is transposed has eight rows: rows that lie a power of two apart share one place of the first-level
+  // A tile that is transposed has eight rows: rows that lie a power of two apart share one set of the first-level
   // cache, which holds eight lines there.
   const Tiling tiling = Tiling::make(space, runs_across(space, 1) ? 256 : 1024);
   const std::int64_t tile_bytes = tiling.columns * tiling.rows * itemsize;

@@ -11,9 +11,9 @@ Scalar _local_scalar_dense(const TensorBase& self) {
 
 void copy_(TensorBase& self, const TensorBase& src, bool) {
   const bool shares = self.is_alias_of(src);
-  const bool same_place = shares && self.storage_offset() == src.storage_offset() && self.sizes() == src.sizes() &&
-                          self.strides() == src.strides() && self.dtype() == src.dtype();
-  if (!shares || same_place) {
+  const bool identical = shares && self.storage_offset() == src.storage_offset() && self.sizes() == src.sizes() &&
+                         self.strides() == src.strides() && self.dtype() == src.dtype();
+  if (!shares || identical) {
     copy_elements(src, self);
     return;
   }

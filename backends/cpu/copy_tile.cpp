@@ -82,8 +82,8 @@ struct Square {
     return __builtin_shufflevector(a, b, (half * kSide / 2 + i / 2 + (i % 2) * kSide)...);
   }
 
-  // Interleaving vector i with vector i + side / 2 moves each element's vector number one bit towards its place number,
-  // and its place number towards its vector number; log2(side) times exchange them.
+  // Interleaving vector i with vector i + side / 2 moves each element's vector number one bit towards its lane number,
+  // and its lane number towards its vector number; log2(side) times exchange them.
   static void transpose(char* to, std::int64_t to_row, const char* from, std::int64_t from_row) {
     Vector v[kSide], w[kSide];
     for (int i = 0; i < kSide; ++i) std::memcpy(&v[i], from + i * from_row, 16);

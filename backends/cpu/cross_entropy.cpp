@@ -77,7 +77,7 @@ void _cross_entropy_forward(const TensorBase& self, const TensorBase& target, co
     const ContiguousOut out(normalizer);
     auto* const of = out.data<Opmath<T>>();
     run_wide_rows(NormalizerRows<Opmath<T>>{of, rows.classes}, rows.count, {from}, TensorBase());
-    write_losses<T>([&](std::int64_t i) { return opmath(x[rows.place(i)]) - of[2 * i] - of[2 * i + 1]; }, rows,
+    write_losses<T>([&](std::int64_t i) { return opmath(x[rows.offset(i)]) - of[2 * i] - of[2 * i + 1]; }, rows,
                     ClassWeights<T>(weight), reduction, output, total_weight);
     out.finish();
   });

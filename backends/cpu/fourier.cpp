@@ -191,26 +191,26 @@ void half_transform(const TensorBase& self, std::int64_t normalization, const Te
 namespace cpu {
 
 void _fft_c2c(const TensorBase& self, IntArrayRef dim, std::int64_t normalization, bool forward, TensorBase& out) {
-  const ContiguousOut place(out);
+  const ContiguousOut target(out);
   if (out.numel() == 0) return;
   if (out.dtype() == kComplexDouble) {
-    transform<double>(self, dim, normalization, forward, place.tensor());
+    transform<double>(self, dim, normalization, forward, target.tensor());
   } else {
-    transform<float>(self, dim, normalization, forward, place.tensor());
+    transform<float>(self, dim, normalization, forward, target.tensor());
   }
-  place.finish();
+  target.finish();
 }
 
 void _fft_half(const TensorBase& self, std::int64_t normalization, TensorBase& out) {
   if (out.numel() == 0) return;
   const TensorBase rows = contiguous(self);
-  const ContiguousOut place(out);
+  const ContiguousOut target(out);
   if (rows.dtype() == kDouble) {
-    half_transform<double>(rows, normalization, place.tensor());
+    half_transform<double>(rows, normalization, target.tensor());
   } else {
-    half_transform<float>(rows, normalization, place.tensor());
+    half_transform<float>(rows, normalization, target.tensor());
   }
-  place.finish();
+  target.finish();
 }
 
 }  // namespace cpu

@@ -167,7 +167,7 @@ class BlockProduct {
     return k_ <= kBytesInPlace / static_cast<std::int64_t>(sizeof(T)) / length;
   }
 
-  // Whether lines so far apart share few places in a first-level cache.
+  // Whether lines so far apart share few sets in a first-level cache.
   static bool shares_sets(std::int64_t stride) { return stride * static_cast<std::int64_t>(sizeof(T)) % 8192 == 0; }
 
   std::int64_t in_vectors(std::int64_t parts) const { return (parts + tiles_.lanes - 1) / tiles_.lanes * tiles_.lanes; }

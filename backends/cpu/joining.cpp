@@ -1,4 +1,4 @@
-// cat and flip: copies to another place.
+// cat and flip: copies to another location.
 #include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/kernels_joining.h>
@@ -10,11 +10,11 @@ namespace keyway::inline v1::cpu {
 
 void cat(ArrayRef<TensorBase> tensors, std::int64_t dim, TensorBase& out) {
   const auto at = static_cast<std::size_t>(dim);
-  std::int64_t place = out.storage_offset();
+  std::int64_t offset = out.storage_offset();
   for (const TensorBase& tensor : tensors) {
     if (tensor.dim() == 0 || tensor.dim() != out.dim()) continue;  // shape [0] goes with all
-    if (tensor.numel() > 0) copy_elements(tensor, make_view(out, tensor.sizes(), out.strides(), place));
-    place += tensor.sizes()[at] * out.strides()[at];
+    if (tensor.numel() > 0) copy_elements(tensor, make_view(out, tensor.sizes(), out.strides(), offset));
+    offset += tensor.sizes()[at] * out.strides()[at];
   }
 }
 

@@ -34,7 +34,7 @@ void geqrf(Matrix<T> a, T* tau);
 // place, if wanted.
 template <typename T>
 std::int32_t syevd(Triangle triangle, bool vectors, Matrix<T> a, Real<T>* values);
-// A = U diag(s) V^H, s descending; destroys A. U and V^H have as many columns and rows as there is place in them;
+// A = U diag(s) V^H, s descending; destroys A. U and V^H have as many columns and rows as there is room in them;
 // none, where their data is null.
 template <typename T>
 std::int32_t gesdd(Matrix<T> a, Real<T>* s, Matrix<T> u, Matrix<T> vh);

@@ -36,7 +36,7 @@ struct TargetRows {
     }
   }
   bool counts(std::int64_t i) const { return target[i] != ignored; }
-  std::int64_t place(std::int64_t i) const { return i * row_stride + target[i] * class_stride; }
+  std::int64_t offset(std::int64_t i) const { return i * row_stride + target[i] * class_stride; }
 };
 
 // The weight of a class; 1 without weights.
@@ -64,8 +64,8 @@ struct LossGradients {
   Opmath<T> operator()(std::int64_t i) const { return opmath(data[i * step]) / divisor; }
 };
 
-// Writes the losses of rows, where there is a place for each, or their sum or mean; log_probability(i) is that of row
-// i's target.
+// Writes the losses of rows, where there is an element for each, or their sum or mean; log_probability(i) is that of
+// row i's target.
 template <typename T, typename F>
 void write_losses(const F& log_probability, const TargetRows& rows, const ClassWeights<T>& weights,
                   std::int64_t reduction, const TensorBase& output, const TensorBase& total_weight) {

@@ -45,19 +45,19 @@ struct Draw {
       }
     }
     for (std::int64_t s = 0; s < samples; ++s) {
-      const std::int64_t place = row * samples + s;
-      const double u = uniform_double(call.bits(static_cast<std::uint64_t>(place)).wide(0)) * sum;
+      const std::int64_t index = row * samples + s;
+      const double u = uniform_double(call.bits(static_cast<std::uint64_t>(index)).wide(0)) * sum;
       const auto found = std::upper_bound(sums.begin(), sums.end(), u) - sums.begin();
-      out[place] = std::min<std::int64_t>(found, last);
+      out[index] = std::min<std::int64_t>(found, last);
     }
   }
 
   void without_replacement(std::int64_t row) const {
     const ScratchArray<Arrival> times(classes);
     for (std::int64_t c = 0; c < classes; ++c) {
-      const std::int64_t place = row * classes + c;
-      const double time = weights[place] > 0 ? Waiting{call}(place) / weights[place] : INFINITY;
-      times[c] = {time, weights[place] > 0 ? c : classes + c};
+      const std::int64_t index = row * classes + c;
+      const double time = weights[index] > 0 ? Waiting{call}(index) / weights[index] : INFINITY;
+      times[c] = {time, weights[index] > 0 ? c : classes + c};
     }
     std::partial_sort(times.begin(), times.begin() + samples, times.end());
     for (std::int64_t s = 0; s < samples; ++s) out[row * samples + s] = times[s].number;

@@ -12,7 +12,7 @@ void nll_loss_forward(const TensorBase& self, const TensorBase& target, const Te
   const TargetRows rows(self, target, ignore_index);
   visit_floating(self.dtype(), "nll_loss_forward", [&]<typename T>() {
     const T* const x = static_cast<const T*>(self.data_ptr());
-    write_losses<T>([&](std::int64_t i) { return opmath(x[rows.place(i)]); }, rows, ClassWeights<T>(weight), reduction,
+    write_losses<T>([&](std::int64_t i) { return opmath(x[rows.offset(i)]); }, rows, ClassWeights<T>(weight), reduction,
                     output, total_weight);
   });
 }

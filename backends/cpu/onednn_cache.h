@@ -60,18 +60,18 @@ class PrimitiveCache {
   std::shared_ptr<const Made> find(const Key& key, const char* what) {
     {
       const std::lock_guard lock(mutex_);
-      if (const auto found = places_.find(key); found != places_.end()) {
+      if (const auto found = by_key_.find(key); found != by_key_.end()) {
         entries_.splice(entries_.begin(), entries_, found->second);
         return found->second->made;
       }
     }
     const auto made = make(key, what);
     const std::lock_guard lock(mutex_);
-    if (places_.count(key) != 0) return made;  // another thread was faster
+    if (by_key_.count(key) != 0) return made;  // another thread was faster
     entries_.push_front({key, made});
-    places_.emplace(key, entries_.begin());
+    by_key_.emplace(key, entries_.begin());
     if (entries_.size() > kEntries) {
-      places_.erase(entries_.back().key);
+      by_key_.erase(entries_.back().key);
       entries_.pop_back();
     }
     return made;
@@ -79,7 +79,7 @@ class PrimitiveCache {
 
   ForkSafeMutex mutex_{LockOrder::Primitives};
   std::list<Entry> entries_;
-  std::unordered_map<Key, typename std::list<Entry>::iterator, Hash> places_;
+  std::unordered_map<Key, typename std::list<Entry>::iterator, Hash> by_key_;
 };
 
 // Throws dnnl_unimplemented, which the cache keeps as null, for what own loops do better: oneDNN's reference, which is

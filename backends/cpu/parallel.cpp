@@ -171,9 +171,9 @@ class Pool {
     return job;
   }
   void remove(const Job& job) {
-    Job** place = &jobs_;
-    while (*place != &job) place = &(*place)->later;
-    *place = job.later;
+    Job** link = &jobs_;
+    while (*link != &job) link = &(*link)->later;
+    *link = job.later;
   }
 
   std::mutex resize_mutex_;

@@ -1,5 +1,5 @@
 // pointwise: the driver of every operator that computes each element of its result from the elements at the
-// same place in its inputs.
+// same index in its inputs.
 //
 //   pointwise(Add<float>{argument(alpha)}, out, self, other);
 //

@@ -38,7 +38,7 @@ constexpr std::int64_t kLongRun = 4 * kLanes;
 constexpr std::int64_t kRunOutputs = 64;
 constexpr std::int64_t kMaxAccBytes = 48;
 
-// The dimensions of one kind, innermost first, as places in the space.
+// The dimensions of one kind, innermost first, as indices in the space.
 struct DimList {
   int count = 0;
   std::int64_t numel = 1;

@@ -28,7 +28,7 @@ struct Rows {
   std::int64_t row_step;
   std::int64_t lane_step;
   // As many rows again, so many bytes further on, whose accumulators stand behind the others; 0: none. Only where width
-  // is kLanes and ReduceOp::twins. Some fetch ahead within pages only: two places come sooner than one.
+  // is kLanes and ReduceOp::twins. Some fetch ahead within pages only: two locations come sooner than one.
   std::int64_t twin = 0;
 };
 

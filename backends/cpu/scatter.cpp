@@ -12,10 +12,10 @@ namespace keyway::inline v1::cpu {
 void gather(const TensorBase& self, std::int64_t dim, const TensorBase& index, bool, TensorBase& out) {
   if (index.numel() == 0) return;
   const TensorBase from = with_dim(self), to = with_dim(out);
-  const TensorBase places = with_dim(index_list(index, "index", 0, length(from, dim)));
-  const std::int64_t n = length(places, dim);
+  const TensorBase indices = with_dim(index_list(index, "index", 0, length(from, dim)));
+  const std::int64_t n = length(indices, dim);
   visit_bits(self.itemsize(), [&]<typename T>() {
-    for_each_panel({&to, &from, &places}, dim, n, 64, [&](const Panel& panel) {
+    for_each_panel({&to, &from, &indices}, dim, n, 64, [&](const Panel& panel) {
       each_index(panel, n, [](const Panel& p, std::int64_t i, std::int64_t j) {
         *p.at<T>(0, i, j) = *p.at<const T>(1, *p.at<const std::int64_t>(2, i, j), j);
       });

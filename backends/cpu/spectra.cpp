@@ -66,19 +66,19 @@ void set_identity(Matrix<T> a) {
 class VectorsOut {
  public:
   VectorsOut(bool wanted, const TensorBase& out) {
-    if (wanted) place_.emplace(out);
+    if (wanted) target_.emplace(out);
   }
   // The i-th matrix; one without data where none is wanted.
   template <typename T>
   Matrix<T> nth(std::int64_t i) const {
-    return place_ ? nth_matrix<T>(place_->tensor(), i) : Matrix<T>{};
+    return target_ ? nth_matrix<T>(target_->tensor(), i) : Matrix<T>{};
   }
   void finish() const {
-    if (place_) place_->finish();
+    if (target_) target_->finish();
   }
 
  private:
-  std::optional<ColumnMajorOut> place_;
+  std::optional<ColumnMajorOut> target_;
 };
 
 template <typename T>

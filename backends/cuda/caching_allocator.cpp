@@ -56,7 +56,7 @@ void* CachingAllocator::allocate(std::size_t bytes, StreamId stream) {
     split(block, size);
   } catch (...) {
     block->state = State::Free;
-    free_blocks_of(*block).insert(std::move(block->place));
+    free_blocks_of(*block).insert(std::move(block->node));
     throw;
   }
   block->state = State::Used;
@@ -199,8 +199,8 @@ void* CachingAllocator::ask_device_again(Pool& pool, std::size_t bytes) {
 CachingAllocator::Block* CachingAllocator::add_block(Pool& pool, StreamId stream, char* data, std::size_t size,
                                                      bool small) {
   auto block = std::make_unique<Block>(&pool, stream, data, size, small);
-  FreeBlocks place;
-  block->place = place.extract(place.insert(block.get()).first);
+  FreeBlocks blocks;
+  block->node = blocks.extract(blocks.insert(block.get()).first);
   return (blocks_[data] = std::move(block)).get();
 }
 
@@ -214,10 +214,10 @@ void CachingAllocator::split(Block* block, std::size_t size) {
   other->after = block->after;
   if (other->after != nullptr) other->after->before = other;
   block->after = other;
-  free_blocks_of(*other).insert(std::move(other->place));
+  free_blocks_of(*other).insert(std::move(other->node));
 }
 
-void CachingAllocator::take(Block* block) { block->place = free_blocks_of(*block).extract(block); }
+void CachingAllocator::take(Block* block) { block->node = free_blocks_of(*block).extract(block); }
 
 // What was in use or waited is free, in one piece with its neighbours.
 void CachingAllocator::put_back(Block* block) noexcept {
@@ -232,7 +232,7 @@ void CachingAllocator::put_back(Block* block) noexcept {
     take(block);
     merge_with_next(block);
   }
-  free_blocks_of(*block).insert(std::move(block->place));
+  free_blocks_of(*block).insert(std::move(block->node));
 }
 
 void CachingAllocator::merge_with_next(Block* block) noexcept {

@@ -88,7 +88,7 @@ class KEYWAY_API CachingAllocator {
     State state = State::Used;
     Block* before = nullptr;  // neighbours in the segment
     Block* after = nullptr;
-    FreeBlocks::node_type place{};  // among the free ones, while it is not there: what is freed needs no memory
+    FreeBlocks::node_type node{};  // among the free ones, while it is not there: what is freed needs no memory
 
     Block(Pool* its_pool, StreamId its_stream, char* at, std::size_t bytes, bool is_small)
         : pool(its_pool), stream(its_stream), data(at), size(bytes), small(is_small) {}

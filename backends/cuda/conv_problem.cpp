@@ -33,8 +33,8 @@ std::array<int, 3> library_list(IntArrayRef list, std::size_t rank, int neutral)
 bool has_outputs_size(const ConvProblem& problem) {
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.rank); ++d) {
     const std::int64_t window = std::int64_t{problem.dilation[d]} * (problem.w[2 + d] - 1) + 1;
-    const std::int64_t places = (problem.x[2 + d] + 2 * std::int64_t{problem.padding[d]} - window) / problem.stride[d];
-    if (places + 1 != problem.y[2 + d]) return false;
+    const std::int64_t steps = (problem.x[2 + d] + 2 * std::int64_t{problem.padding[d]} - window) / problem.stride[d];
+    if (steps + 1 != problem.y[2 + d]) return false;
   }
   return true;
 }

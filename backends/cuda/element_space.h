@@ -9,7 +9,7 @@
 namespace keyway::inline v1::cuda {
 
 // Operands in the order they are added, at most IterationSpace::kMaxOperands; the first is a tensor that each element
-// has a place of its own in, if anything is written there. Sizes have no 0.
+// has a location of its own in, if anything is written there. Sizes have no 0.
 class ElementSpace {
  public:
   explicit ElementSpace(IntArrayRef sizes);

@@ -7,7 +7,7 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
-// What a place of a list has in memory.
+// What a tensor of a list has in memory.
 struct Range {
   std::uintptr_t begin, end;
   bool written;
@@ -22,7 +22,7 @@ Range range_of(const char* data, std::int64_t numel, std::size_t itemsize, bool 
   return {begin, data == nullptr ? begin : begin + static_cast<std::uintptr_t>(numel) * itemsize, written};
 }
 
-// Whether place i of the lists may not run at the same time as what the table has.
+// Whether index i of the lists may not run at the same time as what the table has.
 bool disturbs(const ForeachTable& table, const ForeachLists& lists, int count, std::size_t i) {
   const std::size_t itemsize = element_size(lists.dtype());
   const auto is_written = [&](int l) { return (table.written >> l & 1) != 0; };

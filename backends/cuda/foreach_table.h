@@ -37,7 +37,7 @@ struct ForeachTable {
   }
 };
 
-// Whether nothing that one place of the first `count` lists writes is read or written by another place, as the same
+// Whether nothing that one index of the first `count` lists writes is read or written by another index, as the same
 // tensor twice would be. It may be wrong about lists where it is so, but not about others.
 bool are_apart(const ForeachLists& lists, int count);
 

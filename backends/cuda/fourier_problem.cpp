@@ -35,9 +35,9 @@ std::size_t FourierProblem::hash() const {
   return all.value();
 }
 
-FourierProblem fourier_problem(const TensorBase& place, std::size_t rank) {
-  FourierProblem problem{place.dtype(), rank, {}, place.numel()};
-  const IntArrayRef sizes = place.sizes();
+FourierProblem fourier_problem(const TensorBase& tensor, std::size_t rank) {
+  FourierProblem problem{tensor.dtype(), rank, {}, tensor.numel()};
+  const IntArrayRef sizes = tensor.sizes();
   for (std::size_t d = 0; d < rank; ++d) {
     problem.sizes[d] = sizes[sizes.size() - rank + d];
     problem.batch /= problem.sizes[d];

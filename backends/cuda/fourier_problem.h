@@ -23,8 +23,8 @@ struct FourierProblem {
 
 inline constexpr std::size_t kMostFourierDims = 3;
 
-// That of the last `rank` dimensions of `place`. Requires: it is not empty, and 0 < rank <= kMostFourierDims.
-FourierProblem fourier_problem(const TensorBase& place, std::size_t rank);
+// That of the last `rank` dimensions of `tensor`. Requires: it is not empty, and 0 < rank <= kMostFourierDims.
+FourierProblem fourier_problem(const TensorBase& tensor, std::size_t rank);
 
 // The numbers of the dimensions, ascending, along which a transform changes something: those of more than one element.
 // Requires: the operator's contracts.

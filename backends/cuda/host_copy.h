@@ -1,4 +1,4 @@
-// copy_on_host: elements between two places in the host's memory, before or after they travel.
+// copy_on_host: elements between two locations in the host's memory, before or after they travel.
 #pragma once
 
 #include <keyway/core/tensor/tensor_base.h>

@@ -31,7 +31,7 @@ struct LaunchSpace {
     }
     for (int d = 0; d < rank; ++d) {
       for (int m = 0; m < M; ++m) {
-        // What is left when all others are taken off is the place in the last one.
+        // What is left when all others are taken off is the index in the last one.
         const std::uint32_t next = d + 1 < rank ? sizes[d].quotient(index[m]) : 0;
         const std::uint32_t here = index[m] - next * sizes[d].value;
         for (int k = 0; k < N; ++k) offset[m][k] += here * strides[d][k];
@@ -66,10 +66,10 @@ struct VectorSpace {
   std::int32_t step[IterationSpace::kMaxOperands];  // bytes from an element to the next in its row; 0 where it is one
 
   // The row of a vector, and the first of its columns.
-  struct Place {
+  struct Position {
     std::uint32_t row, column;
   };
-  KEYWAY_HD Place place(std::uint32_t vector, std::uint32_t width) const {
+  KEYWAY_HD Position position(std::uint32_t vector, std::uint32_t width) const {
     const std::uint32_t row = vectors_per_row.quotient(vector);
     return {row, (vector - row * vectors_per_row.value) * width};
   }

@@ -40,7 +40,7 @@ class PlanCache {
   Plan get(const Key& key, const Make& make) {
     {
       const std::lock_guard lock(mutex_);
-      if (const auto known = places_.find(key); known != places_.end()) {
+      if (const auto known = by_key_.find(key); known != by_key_.end()) {
         plans_.splice(plans_.begin(), plans_, known->second);
         return plans_.front().second;
       }
@@ -48,11 +48,11 @@ class PlanCache {
     const Plan made = make();
     std::optional<Plan> evicted;  // goes after the lock: that may wait for a device
     const std::lock_guard lock(mutex_);
-    if (const auto known = places_.find(key); known != places_.end()) return known->second->second;
+    if (const auto known = by_key_.find(key); known != by_key_.end()) return known->second->second;
     plans_.emplace_front(key, made);
-    places_.emplace(key, plans_.begin());
+    by_key_.emplace(key, plans_.begin());
     if (plans_.size() > most_) {
-      places_.erase(plans_.back().first);
+      by_key_.erase(plans_.back().first);
       evicted = std::move(plans_.back().second);
       plans_.pop_back();
     }
@@ -62,7 +62,7 @@ class PlanCache {
   // What was found out about a plan later.
   void replace(const Key& key, const Plan& plan) {
     const std::lock_guard lock(mutex_);
-    if (const auto known = places_.find(key); known != places_.end()) known->second->second = plan;
+    if (const auto known = by_key_.find(key); known != by_key_.end()) known->second->second = plan;
   }
 
   std::size_t size() const {
@@ -79,7 +79,7 @@ class PlanCache {
   const std::size_t most_;
   mutable std::mutex mutex_;
   Plans plans_;
-  std::unordered_map<Key, typename Plans::iterator, Hash> places_;
+  std::unordered_map<Key, typename Plans::iterator, Hash> by_key_;
 };
 
 }  // namespace keyway::inline v1::cuda

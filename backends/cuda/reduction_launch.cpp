@@ -54,7 +54,7 @@ void split_space(const IterationSpace& space, IterationSpace& kept, IterationSpa
   kept.operands = 3;
   reduced.operands = 2;
   for (int k = 0; k < 3; ++k) kept.data[k] = space.data[k];
-  // Indices count from the same place: a null pointer cannot be moved.
+  // Indices count from the same address: a null pointer cannot be moved.
   reduced.data[0] = reduced.data[1] = space.data[kSelf];
   kept.rank = reduced.rank = 0;
   for (int d = 0; d < space.rank; ++d) {

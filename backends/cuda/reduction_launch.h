@@ -28,7 +28,7 @@ struct ReductionLaunch {
   bool aligned = false;        // every piece begins at a multiple of its size
   std::uint32_t unit = 0;      // items
   std::uint32_t units = 0;
-  std::uint32_t first_unit = 0;  // the place of the launch's units among all
+  std::uint32_t first_unit = 0;  // the position of the launch's units among all
   Teams teams;                   // of outputs
   std::int64_t count = 0;        // elements of an output in all launches
   char* partial = nullptr;  // accumulators, those of the units of an output `kept.numel` apart; null: there is one unit

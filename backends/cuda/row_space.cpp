@@ -30,14 +30,14 @@ DimVector with_one(IntArrayRef sizes, std::int64_t dim) {
 
 }  // namespace
 
-RowSpace::RowSpace(IntArrayRef sizes, std::int64_t dim) : rows_(with_one(sizes, dim)), dim_(dim), places_(rows_) {
+RowSpace::RowSpace(IntArrayRef sizes, std::int64_t dim) : rows_(with_one(sizes, dim)), dim_(dim), elements_(rows_) {
   launch_.n = sizes[static_cast<std::size_t>(dim)];
   launch_.teams = teams_for(static_cast<std::uint64_t>(launch_.n), false);
   launch_.stretch = launch_.n;
 }
 
 RowSpace& RowSpace::tensor(const TensorBase& tensor) {
-  places_.line(tensor, dim_);
+  elements_.line(tensor, dim_);
   const std::int64_t own = dim_ - (static_cast<std::int64_t>(rows_.size()) - tensor.dim());
   const auto d = static_cast<std::size_t>(own);
   const bool still = own < 0 || tensor.sizes()[d] == 1;
@@ -59,7 +59,7 @@ RowSpace& RowSpace::tensor(const TensorBase& tensor) {
 }
 
 RowSpace& RowSpace::number() {
-  places_.number();
+  elements_.number();
   launch_.step[count_++] = 0;
   return *this;
 }

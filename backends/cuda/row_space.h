@@ -53,7 +53,7 @@ class RowSpace {
   // Calls f(RowLaunch) for parts that a kernel takes.
   template <typename F>
   void each_part(const F& f) const {
-    const IterationSpace all = places_.space();
+    const IterationSpace all = elements_.space();
     for_each_part(all, [&](const IterationSpace& part) {
       RowLaunch launch = launch_;
       launch.rows = launch_space(part);
@@ -68,7 +68,7 @@ class RowSpace {
   DimVector rows_;  // the sizes, with 1 for `dim`
   std::int64_t dim_;
   int count_ = 0;
-  ElementSpace places_;
+  ElementSpace elements_;
   RowLaunch launch_;
   bool together_ = true;       // elements of a row are neighbours in each operand
   std::uintptr_t begins_ = 0;  // addresses of rows, in elements: bits that any of them has

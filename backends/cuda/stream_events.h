@@ -1,4 +1,4 @@
-// StreamEvents: places in streams that can be waited for. The driver implements them, and so does a test without one.
+// StreamEvents: points in streams that can be waited for. The driver implements them, and so does a test without one.
 #pragma once
 
 #include <keyway/core/device/stream.h>

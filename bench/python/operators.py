@@ -101,8 +101,8 @@ CALLS = {
     "index/mask": "x[mask]",
     "index_select": "x.index_select(0, classes)",
     "index_select/1": "x.index_select(1, classes)",
-    "gather/1": "x.gather(1, places)",
-    "scatter_add/1": "zeros.scatter_add(1, places, x)",
+    "gather/1": "x.gather(1, indices)",
+    "scatter_add/1": "zeros.scatter_add(1, indices, x)",
     "index_add": "zeros.index_add(0, classes, x[:256])",
     "embedding": "F.embedding(classes, x)",
     "one_hot": "F.one_hot(classes, 512)",
@@ -194,7 +194,7 @@ def operands(lib: ModuleType, dtype: str) -> dict[str, object]:
         "images": real(8, 64, 28, 28), "kernel1": real(64, 64, 3), "kernel2": real(64, 64, 3, 3),
         "kernel_each": real(64, 1, 3, 3), "channels": real(64), "heads": real(2, 8, 128, 64),
         "grid": real(8, 28, 28, 2), "mask": whole(2, 512, 512).to(lib.bool), "classes": whole(512, 256),
-        "places": whole(512, 512, 512), "labels": whole(512, 512),
+        "indices": whole(512, 512, 512), "labels": whole(512, 512),
     }
 
 

@@ -41,7 +41,7 @@ std::string public_result_type(SchemaType type) {
   return {};
 }
 
-// An integer that every place may have: C++ has no literal of the least one, and reads 010 as 8.
+// An integer that may stand anywhere: C++ has no literal of the least one, and reads 010 as 8.
 std::string cpp_int(std::int64_t value) {
   if (value == std::numeric_limits<std::int64_t>::min()) return "std::numeric_limits<std::int64_t>::min()";
   return fmt::format("{}", value);

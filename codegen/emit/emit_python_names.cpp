@@ -11,7 +11,7 @@ namespace keyway::inline v1 {
 namespace {
 
 std::string entry(const PythonName& name) {
-  std::vector<Doc> fields{cpp_string(name.place), cpp_string(name.name)};
+  std::vector<Doc> fields{cpp_string(name.owner), cpp_string(name.name)};
   std::string out = Doc::list("{", std::move(fields), ",").lines(4) +
                     (Doc::literal(fmt::format("{}", fmt::join(name.overloads, " "))) + ",").lines(5);
   // A literal for each line.

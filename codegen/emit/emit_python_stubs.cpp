@@ -19,18 +19,18 @@ constexpr std::string_view kImports =
     "from keyway.types import Device, Number\n";
 
 // Also names that begin with an underscore are for other stubs to import.
-std::string exported(const std::vector<PythonName>& names, std::string_view place) {
+std::string exported(const std::vector<PythonName>& names, std::string_view owner) {
   std::string list;
   for (const PythonName& name : names)
-    if (name.place == place) list += fmt::format("    \"{}\",\n", name.name);
+    if (name.owner == owner) list += fmt::format("    \"{}\",\n", name.name);
   return fmt::format("__all__ = [\n{}]\n", list);
 }
 
-std::string stubs(const std::vector<PythonName>& names, std::string_view place) {
+std::string stubs(const std::vector<PythonName>& names, std::string_view owner) {
   std::string out;
   for (const PythonName& name : names)
     for (const PythonCall& call : name.calls)
-      if (name.place == place) out += python_stubs(name, call, name.calls.size() > 1);
+      if (name.owner == owner) out += python_stubs(name, call, name.calls.size() > 1);
   return out;
 }
 

@@ -88,8 +88,8 @@ void add(PythonName& name, const PublicFunction& function) {
   PythonCall call = call_of(function, name.is_method());
   PythonCall* const functional = call.kind == OverloadKind::Out ? functional_of(call, name.calls) : nullptr;
   if (functional == nullptr) {
-    const auto place = std::ranges::find_if(name.calls, [&](const PythonCall& c) { return yields_to(c, call); });
-    name.calls.insert(place, std::move(call));
+    const auto next = std::ranges::find_if(name.calls, [&](const PythonCall& c) { return yields_to(c, call); });
+    name.calls.insert(next, std::move(call));
     return;
   }
   PythonParameter out = call.parameters.back();
@@ -140,10 +140,10 @@ Doc signature(std::string_view head, const PythonCall& call, bool open, Signatur
 }  // namespace
 
 std::vector<PythonName> python_names(const std::vector<Family>& families) {
-  std::map<std::pair<std::string, std::string>, PythonName> names;  // by place and name
-  const auto add_to = [&](const std::string& place, const PublicFunction& function) {
+  std::map<std::pair<std::string, std::string>, PythonName> names;  // by owner and name
+  const auto add_to = [&](const std::string& owner, const PublicFunction& function) {
     const std::string& name = function.base;
-    add(names.try_emplace({place, name}, PythonName{place, name, {}, {}}).first->second, function);
+    add(names.try_emplace({owner, name}, PythonName{owner, name, {}, {}}).first->second, function);
   };
   for (const Family& family : families) {
     for (const PublicFunction& function : public_functions(family)) add_to(function.op->python_namespace, function);

@@ -32,15 +32,15 @@ struct PythonCall {
 };
 
 struct PythonName {
-  std::string place;  // "" for `keyway.`, "nn" for `keyway.nn.functional.`, "Tensor" for its methods
+  std::string owner;  // "" for `keyway.`, "nn" for `keyway.nn.functional.`, "Tensor" for its methods
   std::string name;
   std::vector<std::string> overloads;  // full names
   std::vector<PythonCall> calls;       // those of an operator one after the other
 
-  bool is_method() const { return place == "Tensor"; }
+  bool is_method() const { return owner == "Tensor"; }
 };
 
-// Sorted by place and name.
+// Sorted by owner and name.
 std::vector<PythonName> python_names(const std::vector<Family>& families);
 
 // The lines "sort(input: Tensor, dim: int = -1) -> return_types.sort\n"; of a call with an open list two.

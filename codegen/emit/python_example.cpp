@@ -111,7 +111,7 @@ Elements elements_of_self(const PythonCall& call, const Expr& self) {
 
 // Where a function is found; those that begin with an underscore stay in the extension.
 std::string_view module_of(const PythonName& name) {
-  const bool is_nn = name.place == "nn";
+  const bool is_nn = name.owner == "nn";
   if (name.name.starts_with('_')) return is_nn ? "keyway._C._nn" : "keyway._C";
   return is_nn ? "keyway.nn.functional" : "keyway";
 }

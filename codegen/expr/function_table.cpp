@@ -14,8 +14,8 @@ void FunctionTable::add_operator(FunctionSchema schema, bool is_function, bool i
 
 void FunctionTable::add(Functions& functions, Signature signature) {
   auto& overloads = functions[signature.name];
-  const auto place = std::ranges::lower_bound(overloads, signature.full_name, {}, &Signature::full_name);
-  overloads.insert(place, std::move(signature));
+  const auto next = std::ranges::lower_bound(overloads, signature.full_name, {}, &Signature::full_name);
+  overloads.insert(next, std::move(signature));
 }
 
 void FunctionTable::remove(Functions& functions, std::string_view name) {

@@ -202,9 +202,9 @@ class Builder {
     end_ = count_;
     if (open_.size() == limits_.depth)
       return fail(value.text.place, fmt::format("nested more than {} deep", limits_.depth));
-    JsonValue& place = slot();
-    place = std::move(value);
-    open_.push_back(&place);
+    JsonValue& stored = slot();
+    stored = std::move(value);
+    open_.push_back(&stored);
     return true;
   }
 

@@ -1,4 +1,4 @@
-// Event: a place in a stream that others can wait for.
+// Event: a point in a stream that others can wait for.
 #pragma once
 
 #include <keyway/core/base/library_resources.h>
@@ -18,7 +18,7 @@ class Event {
   KEYWAY_API Event& operator=(Event&& other) noexcept;
   KEYWAY_API ~Event();
 
-  // The event is now the place behind all work queued to `stream` so far. Errors: a stream of another device type, or
+  // The event is now the point behind all work queued to `stream` so far. Errors: a stream of another device type, or
   // of another device than the event was recorded on before.
   KEYWAY_API void record(const Stream& stream);
   // Does nothing if it was recorded before.

@@ -108,7 +108,7 @@ struct SlotRange {
   std::uint16_t backend_mask;  // all ones where the backend counts
 };
 // The same as calls look for it: ranges of functionalities from the highest down, and in each the slot of the last
-// backend, from which the place of another one, counted down, is taken off.
+// backend, from which the position of another one, counted down, is taken off.
 struct SlotScan {
   std::uint16_t last;
   std::uint16_t backend_mask;

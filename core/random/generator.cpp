@@ -142,13 +142,13 @@ Generator& default_generator(Device device) {
   const Device own = device.has_index() ? device : current_device(device.type());
   const std::lock_guard lock(states_mutex);
   auto& [seed, generators] = defaults();
-  const auto [place, is_new] = generators.try_emplace({own.type(), own.index()}, nullptr);
+  const auto [entry, is_new] = generators.try_emplace({own.type(), own.index()}, nullptr);
   if (is_new) {
-    place->second = Generator(own);
-    place->second.impl_->is_default = true;
-    place->second.impl_->state.seed = seed;
+    entry->second = Generator(own);
+    entry->second.impl_->is_default = true;
+    entry->second.impl_->state.seed = seed;
   }
-  return place->second;
+  return entry->second;
 }
 
 void manual_seed(std::uint64_t seed) {

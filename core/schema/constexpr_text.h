@@ -7,7 +7,7 @@
 
 namespace keyway::inline v1::detail {
 
-// The first place of `c`, or npos.
+// The first position of `c`, or npos.
 constexpr std::size_t find(std::string_view text, char c) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == c) return i;

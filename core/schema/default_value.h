@@ -72,7 +72,7 @@ class DefaultValue::Elements {
       ++*this;
       return before;
     }
-    // What is left tells places in one list apart; only the end has no element.
+    // What is left tells positions in one list apart; only the end has no element.
     friend constexpr bool operator==(const iterator& a, const iterator& b) {
       return a.rest_.size() == b.rest_.size() && a.element_.size() == b.element_.size();
     }

@@ -55,16 +55,16 @@ class Comparison {
   void compare_argument(std::size_t i) {
     const Argument mine = from_.arguments()[i];
     const std::string name = "argument '" + std::string(mine.name()) + "'";
-    const auto place = to_.arguments().find(mine.name());
-    if (!place) {
+    const auto position = to_.arguments().find(mine.name());
+    if (!position) {
       if (!may_omit_ || !mine.has_default()) add("there is no " + name);
       return;
     }
-    const Argument other = to_.arguments()[*place];
+    const Argument other = to_.arguments()[*position];
     if (!mine.is_kwarg_only() && other.is_kwarg_only()) {
       add(name + " is keyword-only");
     } else {
-      compare_places(name, i, *place);
+      compare_positions(name, i, *position);
     }
     if (mine.type().is_write() != other.type().is_write()) {
       add(name + (other.type().is_write() ? " is written to" : " is not written to"));
@@ -79,9 +79,9 @@ class Comparison {
     }
   }
 
-  // Keyword-only arguments have places too: typed and boxed calls pass them in the schema's order. Those that take
+  // Keyword-only arguments have positions too: typed and boxed calls pass them in the schema's order. Those that take
   // results are counted for themselves, since new arguments with defaults come before them.
-  void compare_places(const std::string& name, std::size_t mine, std::size_t other) {
+  void compare_positions(const std::string& name, std::size_t mine, std::size_t other) {
     const bool outs = from_.arguments()[mine].is_out() && to_.arguments()[other].is_out();
     const std::size_t before = outs ? outs_before(from_, mine) : mine;
     const std::size_t after = outs ? outs_before(to_, other) : other;
@@ -90,9 +90,9 @@ class Comparison {
         std::to_string(before + 1));
   }
 
-  static std::size_t outs_before(FunctionSchema schema, std::size_t place) {
+  static std::size_t outs_before(FunctionSchema schema, std::size_t position) {
     std::size_t count = 0;
-    for (std::size_t i = 0; i < place; ++i) count += schema.arguments()[i].is_out() ? 1 : 0;
+    for (std::size_t i = 0; i < position; ++i) count += schema.arguments()[i].is_out() ? 1 : 0;
     return count;
   }
 
@@ -102,12 +102,12 @@ class Comparison {
       return add("it returns " + std::to_string(other.size()) + " values, not " + std::to_string(mine.size()));
     }
     for (std::size_t i = 0; i < mine.size(); ++i) {
-      const std::string place = mine.size() == 1 ? "its result" : "result " + std::to_string(i + 1);
+      const std::string what = mine.size() == 1 ? "its result" : "result " + std::to_string(i + 1);
       if (!accepts(mine[i].type(), other[i].type())) {
-        add(place + " is " + to_string(other[i].type()) + ", not " + to_string(mine[i].type()));
+        add(what + " is " + to_string(other[i].type()) + ", not " + to_string(mine[i].type()));
       }
       if (mine[i].name() != other[i].name()) {
-        add(place + " is called '" + std::string(other[i].name()) + "', not '" + std::string(mine[i].name()) + "'");
+        add(what + " is called '" + std::string(other[i].name()) + "', not '" + std::string(mine[i].name()) + "'");
       }
     }
   }

@@ -32,7 +32,7 @@ std::size_t checked_nbytes(IntArrayRef sizes, IntArrayRef strides, std::int64_t 
     empty = empty || sizes[d] == 0;
   }
   if (empty) return 0;
-  std::int64_t last = offset;  // the last element's place
+  std::int64_t last = offset;  // the last element's offset
   bool overflow = false;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     std::int64_t reach = 0;

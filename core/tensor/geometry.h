@@ -30,7 +30,7 @@ KEYWAY_API DimVector strides_for(IntArrayRef sizes, MemoryFormat format);
 // The layout of a tensor. Require: checked_numel(sizes) did not throw. Without elements each is true of a fitting rank.
 KEYWAY_API bool is_contiguous(IntArrayRef sizes, IntArrayRef strides);
 KEYWAY_API bool is_channels_last(IntArrayRef sizes, IntArrayRef strides);
-// Elements fill one run of memory in some order of dimensions, each place once.
+// Elements fill one run of memory in some order of dimensions, each location once.
 KEYWAY_API bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides);
 
 // `dim` counted from the front: -1 is the last. A tensor without dimensions has the dims -1 and 0.

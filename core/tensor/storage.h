@@ -33,7 +33,7 @@ class KEYWAY_API StorageImpl final : public RefCounted {
 
   // Its block is not of one size, so intrusive_ptr hands it over whole.
   static void* operator new(std::size_t size) { return allocate_block(size); }
-  static void* operator new(std::size_t, void* place) { return place; }
+  static void* operator new(std::size_t, void* at) { return at; }
   static void operator delete(void* block, std::size_t size) { free_block(block, size); }
   static void operator delete(void*, void*) {}
   static void destroy(StorageImpl* self) {

@@ -152,9 +152,9 @@ class Check {
       if (!set_of(returns[i].type()).empty()) continue;
       for (const TensorBase& result : tensors_of(call_.stack[call_.first + i])) {
         if (!result.defined()) continue;
-        for (const auto& [place, other] : seen) {
+        for (const auto& [earlier, other] : seen) {
           if (!result.is_same(other) && !overlap(result, other)) continue;
-          fail("results " + std::to_string(place + 1) + " and " + std::to_string(i + 1) +
+          fail("results " + std::to_string(earlier + 1) + " and " + std::to_string(i + 1) +
                " share memory, which the schema does not say");
         }
         seen.emplace_back(i, result);

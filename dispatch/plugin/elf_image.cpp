@@ -142,10 +142,10 @@ struct ElfImage::Tables {
     return *bytes;
   }
   // What two entries of the dynamic table say where it is, and of how many bytes; nothing if it has them not.
-  Bytes table(std::int64_t place, std::int64_t size, std::uint64_t item, const char* text) const {
-    if (!has(place)) return {};
+  Bytes table(std::int64_t address, std::int64_t size, std::uint64_t item, const char* text) const {
+    if (!has(address)) return {};
     require(of(size) % item == 0, text);
-    return memory(of(place), of(size), text);
+    return memory(of(address), of(size), text);
   }
 
   bool is_code(std::uint64_t address) const {
@@ -280,19 +280,19 @@ struct ElfImage::Tables {
 
   // Chains of hashes, one a bucket, that follow each other as the symbols do; the last of each is odd.
   void read_gnu_hash(const char* cut, const char* outside) {
-    const std::uint64_t place = of(DT_GNU_HASH);
-    const Bytes head = memory(place, 16, cut);
+    const std::uint64_t begin = of(DT_GNU_HASH);
+    const Bytes head = memory(begin, 16, cut);
     const std::uint64_t buckets = head.at<std::uint32_t>(0), words = head.at<std::uint32_t>(8);
     require(buckets != 0 && is_power_of_two(words) && head.at<std::uint32_t>(12) <= 31, cut);
     const std::uint64_t first_bucket = 16 + words * 8, first_hash = first_bucket + buckets * 4;
-    const Bytes starts = memory(place, first_hash, cut);
+    const Bytes starts = memory(begin, first_hash, cut);
     symbol_count_ = first_hashed_ = head.at<std::uint32_t>(4);
     for (std::uint64_t i = first_bucket; i < first_hash; i += 4) {
       const auto start = starts.at<std::uint32_t>(i);
       if (start == 0) continue;
       require(start == symbol_count_, outside);
       do {
-        const Bytes word = memory(place + first_hash + hashes_.size() * 4, 4, "the table of its symbols has no end");
+        const Bytes word = memory(begin + first_hash + hashes_.size() * 4, 4, "the table of its symbols has no end");
         hashes_.push_back(word.at<std::uint32_t>(0));
         ++symbol_count_;
       } while ((hashes_.back() & 1) == 0);
@@ -359,16 +359,16 @@ struct ElfImage::Tables {
   void check_versions() const {
     constexpr const char* kCut = "the versions of its symbols are cut short";
     std::uint64_t last = 1;  // numbers 0 and 1 have a meaning of their own
-    std::uint64_t place = of(DT_VERNEED), versions = 0;
+    std::uint64_t address = of(DT_VERNEED), versions = 0;
     for (std::uint64_t i = 0; i < of(DT_VERNEEDNUM); ++i) {
-      const auto library = memory(place, sizeof(ElfW(Verneed)), kCut).at<ElfW(Verneed)>(0);
+      const auto library = memory(address, sizeof(ElfW(Verneed)), kCut).at<ElfW(Verneed)>(0);
       require(library.vn_file < names_.size && library.vn_version == 1, kCut);
       const auto is_it = [&](const Entry& entry) {
         return entry.d_tag == DT_NEEDED && name(entry.d_un.d_val) == name(library.vn_file);
       };
       require(std::any_of(entries_.begin(), entries_.end(), is_it),
               "a version is asked of a library that it does not need");
-      for (std::uint64_t each = place + library.vn_aux;;) {
+      for (std::uint64_t each = address + library.vn_aux;;) {
         const auto version = memory(each, sizeof(ElfW(Vernaux)), kCut).at<ElfW(Vernaux)>(0);
         require(version.vna_name < names_.size && ++versions <= 65535, kCut);
         last = std::max<std::uint64_t>(last, version.vna_other & 0x7fff);
@@ -376,17 +376,17 @@ struct ElfImage::Tables {
         each += version.vna_next;
       }
       require((library.vn_next == 0) == (i + 1 == of(DT_VERNEEDNUM)), kCut);
-      place += library.vn_next;
+      address += library.vn_next;
     }
-    place = of(DT_VERDEF);
+    address = of(DT_VERDEF);
     for (std::uint64_t i = 0; i < of(DT_VERDEFNUM); ++i) {
-      const auto version = memory(place, sizeof(ElfW(Verdef)), kCut).at<ElfW(Verdef)>(0);
+      const auto version = memory(address, sizeof(ElfW(Verdef)), kCut).at<ElfW(Verdef)>(0);
       last = std::max<std::uint64_t>(last, version.vd_ndx & 0x7fff);
-      const auto first = memory(place + version.vd_aux, sizeof(ElfW(Verdaux)), kCut).at<ElfW(Verdaux)>(0);
+      const auto first = memory(address + version.vd_aux, sizeof(ElfW(Verdaux)), kCut).at<ElfW(Verdaux)>(0);
       require(version.vd_version == 1 && first.vda_name < names_.size &&
                   (version.vd_next == 0) == (i + 1 == of(DT_VERDEFNUM)),
               kCut);
-      place += version.vd_next;
+      address += version.vd_next;
     }
     if (!has(DT_VERSYM)) return;
     for (const auto number : memory(of(DT_VERSYM), symbol_count_ * 2, kCut).all<std::uint16_t>()) {
@@ -405,21 +405,21 @@ struct ElfImage::Tables {
       require(type != kRelative || segment(target, 0) != nullptr, kAway);
       require(type != kIndirect || is_code(target), "a relocation calls what is no code");
     }
-    for (const std::uint64_t place : packed_) {
-      require(is_data(place), kOutside);
-      require(segment(memory(place, 8, kOutside).at<std::uint64_t>(0), 0) != nullptr, kAway);
+    for (const std::uint64_t address : packed_) {
+      require(is_data(address), kOutside);
+      require(segment(memory(address, 8, kOutside).at<std::uint64_t>(0), 0) != nullptr, kAway);
     }
     require(!has(DT_PLTGOT) || segment(of(DT_PLTGOT), 24) != nullptr, "its table of addresses lies outside of it");
   }
 
-  // Whether the loader writes the address of code to a place.
-  bool becomes_code(std::uint64_t place) const {
-    if (std::find(packed_.begin(), packed_.end(), place) != packed_.end()) {
-      return is_code(memory(place, 8, kNoCode).at<std::uint64_t>(0));
+  // Whether the loader writes the address of code there.
+  bool becomes_code(std::uint64_t address) const {
+    if (std::find(packed_.begin(), packed_.end(), address) != packed_.end()) {
+      return is_code(memory(address, 8, kNoCode).at<std::uint64_t>(0));
     }
     return std::any_of(relocations_.begin(), relocations_.end(), [&](const Relocation& each) {
       const bool relative = ELF64_R_TYPE(each.r_info) == kRelative;
-      return each.r_offset == place && (!relative || is_code(static_cast<std::uint64_t>(each.r_addend)));
+      return each.r_offset == address && (!relative || is_code(static_cast<std::uint64_t>(each.r_addend)));
     });
   }
 
@@ -429,15 +429,15 @@ struct ElfImage::Tables {
       require(!has(tag) || is_code(of(tag)), kNoCode);
       require(!has(tag) || !is_within_function(of(tag)), kWithin);
     }
-    for (const auto& [place, size] :
+    for (const auto& [address, size] :
          {std::pair{DT_INIT_ARRAY, DT_INIT_ARRAYSZ}, std::pair{DT_FINI_ARRAY, DT_FINI_ARRAYSZ}}) {
-      const Bytes functions = table(place, size, 8, kNoCode);
-      for (std::uint64_t i = 0; i < functions.size; i += 8) require(becomes_code(of(place) + i), kNoCode);
+      const Bytes functions = table(address, size, 8, kNoCode);
+      for (std::uint64_t i = 0; i < functions.size; i += 8) require(becomes_code(of(address) + i), kNoCode);
     }
   }
 
   // Whether an address lies within a function, behind its begin, as far as it is known: by the table of frames in the
-  // form that linkers write, of which each entry leads to a function, and to a frame that has the same place and a
+  // form that linkers write, of which each entry leads to a function, and to a frame that has the same address and a
   // size.
   bool is_within_function(std::uint64_t address) const {
     constexpr char kForm[] = "\x01\x1b\x03\x3b";
@@ -448,9 +448,9 @@ struct ElfImage::Tables {
     const auto led_to = [](std::uint64_t from, std::int32_t by) { return from + static_cast<std::uint64_t>(by); };
     for (std::uint64_t i = 0; i < table->size; i += 8) {
       const std::uint64_t function = led_to(frames_, table->at<std::int32_t>(i));
-      const std::uint64_t place = led_to(frames_, table->at<std::int32_t>(i + 4));
-      const auto frame = memory(place, 16);
-      if (address <= function || !frame || led_to(place + 8, frame->at<std::int32_t>(8)) != function) continue;
+      const std::uint64_t frame_address = led_to(frames_, table->at<std::int32_t>(i + 4));
+      const auto frame = memory(frame_address, 16);
+      if (address <= function || !frame || led_to(frame_address + 8, frame->at<std::int32_t>(8)) != function) continue;
       if (address - function < frame->at<std::uint32_t>(12)) return true;
     }
     return false;
@@ -465,8 +465,8 @@ struct ElfImage::Tables {
     const auto sections = Bytes{file_.data + header_.e_shoff, count * sizeof(Section)}.all<Section>();
     const Section& names = sections[std::min<std::uint64_t>(header_.e_shstrndx, count - 1)];
     const auto is_called = [&](const Section& section, std::string_view name) {
-      const std::uint64_t place = names.sh_offset + section.sh_name;
-      return file_.has(place, name.size() + 1) && std::string_view(file_.data + place, name.size()) == name;
+      const std::uint64_t offset = names.sh_offset + section.sh_name;
+      return file_.has(offset, name.size() + 1) && std::string_view(file_.data + offset, name.size()) == name;
     };
     bool got = !has(DT_PLTGOT);
     std::uint64_t end_of_thread_local = thread_local_.p_vaddr;
@@ -532,7 +532,7 @@ struct ElfImage::Tables {
   std::uint64_t first_hashed_ = 0;
   std::vector<std::uint32_t> hashes_;  // of symbols from first_hashed_ on
   std::vector<Relocation> relocations_;
-  std::vector<std::uint64_t> packed_;  // places of relative relocations
+  std::vector<std::uint64_t> packed_;  // addresses of relative relocations
 };
 
 ElfImage::ElfImage(const std::string& path) {

@@ -28,13 +28,13 @@ struct Running {
 
 void call_next(const ObservedCall& call) {
   const Running& running = *static_cast<const Running*>(call.chain);
-  if (call.place == running.observers.size()) {
+  if (call.position == running.observers.size()) {
     running.kernel.boxed(call.op, running.kernel, call.keys, call.stack);
     return;
   }
-  const std::size_t latest = running.observers.size() - 1 - call.place;
+  const std::size_t latest = running.observers.size() - 1 - call.position;
   ObservedCall next = call;
-  ++next.place;
+  ++next.position;
   running.observers[latest]->call(next);
 }
 

@@ -27,7 +27,7 @@ struct ObservedCall {
 
   void (*next)(const ObservedCall&);
   const void* chain;  // the observers' own
-  std::size_t place;
+  std::size_t position;
 };
 
 class KEYWAY_API CallObserver {

@@ -30,7 +30,7 @@ inline constexpr BoxedCallInfo kBoxedCallInfo<R(Args...)> = [] {
   return info;
 }();
 
-// One registration of a built-in operator; its place is the number of its KernelInfo.
+// One registration of a built-in operator; its position is the number of its KernelInfo.
 template <typename Sig>
 struct StaticKernel {
   DispatchKey key;

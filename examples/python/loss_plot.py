@@ -30,20 +30,20 @@ def draw_svg(curves, title):
     low, high = min(y for _, y in points), max(y for _, y in points)
     high += (high - low) * 0.05 or 1
 
-    def place(x, y):
+    def pixel(x, y):
         return (LEFT + x / last * (WIDTH - LEFT - RIGHT), TOP + (high - y) / (high - low) * (HEIGHT - TOP - BOTTOM))
 
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
              f'font-size="12" fill="#808080"><text x="{LEFT}" y="20" font-size="14">{escape(title)}</text>']
     for y in ticks(low, high):
-        at = place(0, y)[1]
+        at = pixel(0, y)[1]
         parts.append(f'<path d="M{LEFT} {at:.1f}H{WIDTH - RIGHT}" stroke="#80808040"/>'
                      f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{y:g}</text>')
     for x in ticks(0, last):
-        parts.append(f'<text x="{place(x, low)[0]:.1f}" y="{HEIGHT - 14}" text-anchor="middle">{x:g}</text>')
+        parts.append(f'<text x="{pixel(x, low)[0]:.1f}" y="{HEIGHT - 14}" text-anchor="middle">{x:g}</text>')
     for i, (name, curve) in enumerate(curves.items()):
         colour = COLOURS[i % len(COLOURS)]
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in thinned(curve)))
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (pixel(*point) for point in thinned(curve)))
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
                      f'<text x="{WIDTH - RIGHT}" y="{TOP + 16 * (i + 1)}" text-anchor="end" '
                      f'fill="{colour}">{escape(name)}</text>')

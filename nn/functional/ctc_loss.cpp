@@ -39,8 +39,8 @@ struct Ctc : autograd::Function<Ctc> {
 Tensor Ctc::forward(autograd::AutogradContext& ctx, const Tensor& log_probs, const Tensor& given, const Tensor& lengths,
                     const Tensor& counts, std::int64_t blank) {
   const std::int64_t batch = given.size(0), longest = given.size(1), time = log_probs.size(0);
-  const Tensor places = arange(longest, TensorOptions(given.device()).dtype(kLong));
-  const Tensor labels = given.masked_fill(places.ge(counts.unsqueeze(1)), blank);
+  const Tensor indices = arange(longest, TensorOptions(given.device()).dtype(kLong));
+  const Tensor labels = given.masked_fill(indices.ge(counts.unsqueeze(1)), blank);
   const Tensor states = labels.new_full({batch, 2 * longest + 1}, blank);
   if (longest > 0) states.slice(1, 1, std::nullopt, 2).copy_(labels);
   const Tensor skips = zeros_like(states, TensorOptions().dtype(kBool));

@@ -12,10 +12,10 @@ void check_more_than_one(std::int64_t count, const char* what, const Tensor& inp
 }
 
 // Elements behind the channels.
-std::int64_t places_of(const Tensor& input) {
-  std::int64_t places = 1;
-  for (const std::int64_t size : input.sizes().slice(2)) places *= size;
-  return places;
+std::int64_t spatial_numel(const Tensor& input) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : input.sizes().slice(2)) count *= size;
+  return count;
 }
 
 Tensor normalized(const Tensor& input, Tensor running_mean, Tensor running_var, const Tensor& weight,
@@ -33,7 +33,7 @@ Tensor normalized(const Tensor& input, Tensor running_mean, Tensor running_var, 
 Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                   const BatchNormFuncOptions& options) {
   if (options.training() && input.dim() >= 2) {
-    check_more_than_one(input.size(0) * places_of(input), "value per channel", input);
+    check_more_than_one(input.size(0) * spatial_numel(input), "value per channel", input);
   }
   return normalized(input, running_mean, running_var, options.weight(), options.bias(), options.training(),
                     options.momentum(), options.eps());
@@ -41,7 +41,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
 
 Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options) {
   KEYWAY_CHECK(input.dim() >= 3, "instance_norm: the input is [batch, channels, ...], not {}", input.sizes());
-  if (options.use_input_stats()) check_more_than_one(places_of(input), "spatial element", input);
+  if (options.use_input_stats()) check_more_than_one(spatial_numel(input), "spatial element", input);
   const std::int64_t samples = input.size(0), channels = input.size(1);
   const auto of_each = [&](const Tensor& values) { return values.defined() ? values.repeat({samples}) : Tensor(); };
   const Tensor means = of_each(options.running_mean()), variances = of_each(options.running_var());
@@ -70,7 +70,7 @@ Tensor normalize(const Tensor& input, double p, std::int64_t dim, double eps) {
 Tensor local_response_norm(const Tensor& input, std::int64_t size, double alpha, double beta, double k) {
   KEYWAY_CHECK(input.dim() >= 3, "local_response_norm: the input has 3 dimensions or more, not {}", input.dim());
   if (input.numel() == 0) return input;
-  const Tensor squares = to_opmath(input).square().reshape({input.size(0), 1, input.size(1), places_of(input)});
+  const Tensor squares = to_opmath(input).square().reshape({input.size(0), 1, input.size(1), spatial_numel(input)});
   const Tensor padded = pad(squares, {0, 0, size / 2, (size - 1) / 2});
   const Tensor means = avg_pool2d(padded, {size, 1}, 1).reshape(input.sizes());
   return input.div(means.mul(alpha).add(k).pow(beta)).to(input.dtype());

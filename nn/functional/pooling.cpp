@@ -6,7 +6,7 @@ namespace keyway::inline v1::nn::functional {
 
 namespace {
 
-// The given size, of the last dimensions or of all, if windows of it are as many as the input has places; else the
+// The given size, of the last dimensions or of all, if windows of it are as many as the input has positions; else the
 // least.
 template <std::size_t D>
 std::vector<std::int64_t> unpooled_size(const Tensor& input, const ExpandingArray<D>& kernel_size,

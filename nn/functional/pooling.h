@@ -1,4 +1,4 @@
-// Pooling by norms, by pseudorandom windows, and what pooling has taken back in its places. D dimensions are pooled,
+// Pooling by norms, by pseudorandom windows, and what pooling has taken back at its positions. D dimensions are pooled,
 // those behind batch and channels, of inputs with or without a batch.
 #pragma once
 
@@ -17,9 +17,9 @@ template <std::size_t D>
 KEYWAY_API Tensor lp_pool(const Tensor& input, double norm_type, ExpandingArray<D> kernel_size,
                           ExpandingArray<D> stride, bool ceil_mode = false);
 
-// What max_pool has taken, back in its places, with the indices that it gives; zeros between them. output_size: of the
-// result, if it is not the least that has as many windows. Throws keyway::Error for one that a window's stride does not
-// allow. D is 1, 2 or 3.
+// What max_pool has taken, back at its positions, with the indices that it gives; zeros between them. output_size: of
+// the result, if it is not the least that has as many windows. Throws keyway::Error for one that a window's stride does
+// not allow. D is 1, 2 or 3.
 template <std::size_t D>
 KEYWAY_API Tensor max_unpool(const Tensor& input, const Tensor& indices, ExpandingArray<D> kernel_size,
                              ExpandingArray<D> stride, ExpandingArray<D> padding = 0,

@@ -112,7 +112,7 @@ std::int64_t number_of(const char* option, const std::string& name, std::initial
   return found - names.begin();
 }
 
-// The coordinates of `count` places along one dimension.
+// The coordinates of `count` positions along one dimension.
 Tensor coordinates(std::int64_t count, bool align_corners, const Tensor& like) {
   const TensorOptions options = TensorOptions(like.device()).dtype(like.dtype());
   if (count == 1) return zeros({1}, options);

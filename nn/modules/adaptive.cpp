@@ -57,17 +57,17 @@ std::tuple<Tensor, Tensor> AdaptiveLogSoftmaxWithLossImpl::forward(const Tensor&
                  options.n_classes());
   }
   const Tensor scores = log_softmax(head(x), 1);
-  Tensor place = classes, total = x.new_zeros({x.size(0)});
+  Tensor column = classes, total = x.new_zeros({x.size(0)});
   for (std::size_t i = 0; i + 1 < bounds_.size(); ++i) {
     const Tensor inside = classes.ge(bounds_[i]).logical_and(classes.lt(bounds_[i + 1]));
-    place = where(inside, Scalar(bounds_[0] + static_cast<std::int64_t>(i)), place);
+    column = where(inside, Scalar(bounds_[0] + static_cast<std::int64_t>(i)), column);
     const Tensor rows = inside.nonzero().squeeze(1);
     if (rows.numel() == 0) continue;
     const Tensor within = classes.index_select(0, rows).sub(bounds_[i]).unsqueeze(1);
     const Tensor found = scores_of(i, x.index_select(0, rows)).gather(1, within).squeeze(1);
     total = total.index_add(0, rows, found);
   }
-  const Tensor output = total.add(scores.gather(1, place.unsqueeze(1)).squeeze(1));
+  const Tensor output = total.add(scores.gather(1, column.unsqueeze(1)).squeeze(1));
   return {is_single ? output.squeeze(0) : output, output.neg().mean()};
 }
 

@@ -1,4 +1,4 @@
-// LayerNorm: mean 0 and variance 1 over the last dimensions, then a scale and a shift of each place.
+// LayerNorm: mean 0 and variance 1 over the last dimensions, then a scale and a shift of each element.
 #pragma once
 
 #include <keyway/nn/module.h>

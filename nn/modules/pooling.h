@@ -1,5 +1,5 @@
-// Pooling: the greatest or the mean of windows of [batch, channels, places...], with or without a batch. Adaptive ones
-// choose windows so that there are output_size of them.
+// Pooling: the greatest or the mean of windows of [batch, channels, positions...], with or without a batch. Adaptive
+// ones choose windows so that there are output_size of them.
 #pragma once
 
 #include <keyway/nn/expanding_array.h>
@@ -37,7 +37,7 @@ class KEYWAY_API AvgPoolOptions {
   KEYWAY_OPTION(ExpandingArray<D>, padding) = 0;
   KEYWAY_OPTION(bool, ceil_mode) = false;
   KEYWAY_OPTION(bool, count_include_pad) = true;
-  // What a sum is divided by instead of its window's places; not in one dimension.
+  // What a sum is divided by instead of its window's size; not in one dimension.
   KEYWAY_OPTION(std::optional<std::int64_t>, divisor_override);
 };
 using AvgPool1dOptions = AvgPoolOptions<1>;
@@ -202,8 +202,8 @@ class KEYWAY_API MaxUnpoolOptions {
   KEYWAY_OPTION(ExpandingArray<D>, padding) = 0;
 };
 
-// What a MaxPool has taken, back in its places, with the indices that it gives; zeros between them. `output_size` has
-// the sizes of the result, if it is not the least that has as many windows.
+// What a MaxPool has taken, back at its positions, with the indices that it gives; zeros between them. `output_size`
+// has the sizes of the result, if it is not the least that has as many windows.
 template <std::size_t D>
 class KEYWAY_API MaxUnpoolNd : public PoolNd<MaxUnpoolOptions<D>> {
  public:

@@ -1,4 +1,4 @@
-// RMSNorm: root mean square 1 over the last dimensions, then a scale of each place.
+// RMSNorm: root mean square 1 over the last dimensions, then a scale of each element.
 #pragma once
 
 #include <keyway/nn/module.h>

@@ -1,4 +1,4 @@
-// Modules of images: made larger, as patches, and with channels as places.
+// Modules of images: made larger, as patches, and with channels as pixels.
 #pragma once
 
 #include <keyway/nn/functional/vision.h>
@@ -22,7 +22,7 @@ class PixelShuffleOptions {
   PixelShuffleOptions(std::int64_t upscale_factor) : upscale_factor_(upscale_factor) {}  // NOLINT
   KEYWAY_OPTION(std::int64_t, upscale_factor);
 };
-// Channels [..., C * r * r, H, W] as places [..., C, H * r, W * r], with r the upscale_factor (Shi et al., 2016).
+// Channels [..., C * r * r, H, W] as pixels [..., C, H * r, W * r], with r the upscale_factor (Shi et al., 2016).
 class KEYWAY_API PixelShuffleImpl : public WithOptions<PixelShuffleOptions> {
  public:
   explicit PixelShuffleImpl(PixelShuffleOptions options_) : WithOptions(options_) {}
@@ -35,7 +35,7 @@ class PixelUnshuffleOptions {
   PixelUnshuffleOptions(std::int64_t downscale_factor) : downscale_factor_(downscale_factor) {}  // NOLINT
   KEYWAY_OPTION(std::int64_t, downscale_factor);
 };
-// Places [..., C, H * r, W * r] as channels [..., C * r * r, H, W], with r the downscale_factor.
+// Pixels [..., C, H * r, W * r] as channels [..., C * r * r, H, W], with r the downscale_factor.
 class KEYWAY_API PixelUnshuffleImpl : public WithOptions<PixelUnshuffleOptions> {
  public:
   explicit PixelUnshuffleImpl(PixelUnshuffleOptions options_) : WithOptions(options_) {}

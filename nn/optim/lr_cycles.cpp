@@ -34,7 +34,7 @@ std::vector<double> CosineAnnealingWarmRestarts::get_lr() {
 }
 
 void CosineAnnealingWarmRestarts::step(double epoch) {
-  KEYWAY_CHECK(epoch >= 0, "CosineAnnealingWarmRestarts: the place is {}, but must not be negative", epoch);
+  KEYWAY_CHECK(epoch >= 0, "CosineAnnealingWarmRestarts: epoch is {}, but must not be negative", epoch);
   check_groups();
   last_epoch_ = static_cast<std::int64_t>(std::floor(epoch));
   locate(epoch);

@@ -17,7 +17,7 @@ class KEYWAY_API CosineAnnealingWarmRestarts final : public LRScheduler {
   // Throws keyway::Error unless T_0 and T_mult are positive.
   CosineAnnealingWarmRestarts(Optimizer& optimizer, std::int64_t T_0, std::int64_t T_mult = 1, double eta_min = 0);
   using LRScheduler::step;
-  // To any place, be it between two steps. Throws keyway::Error for a negative one.
+  // To any epoch, be it between two steps. Throws keyway::Error for a negative one.
   void step(double epoch);
 
  private:

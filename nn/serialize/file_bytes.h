@@ -1,4 +1,4 @@
-// FileBytes: a file that is read at places, or mapped.
+// FileBytes: a file that is read at offsets, or mapped.
 #pragma once
 
 #include <cstdint>

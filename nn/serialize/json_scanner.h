@@ -51,7 +51,7 @@ class JsonScanner {
   void skip_blanks();
   bool accept(char c);
   void expect(char c);
-  // What stands at the current place, for errors.
+  // What stands at the current position, for errors.
   std::string found() const;
   void append_escape(std::string& out);
   std::uint32_t hex4();

@@ -67,8 +67,8 @@ PackedSequence::PackedSequence(Tensor data, Tensor batch_sizes, Tensor sorted_in
 }
 
 Tensor invert_permutation(const Tensor& permutation) {
-  const Tensor places = arange(permutation.numel(), TensorOptions(permutation.device()).dtype(kLong));
-  return empty_like(places).scatter_(0, permutation, places);
+  const Tensor indices = arange(permutation.numel(), TensorOptions(permutation.device()).dtype(kLong));
+  return empty_like(indices).scatter_(0, permutation, indices);
 }
 
 PackedSequence pack_padded_sequence(const Tensor& input, const Tensor& lengths, bool batch_first, bool enforce_sorted) {

@@ -12,7 +12,7 @@
 namespace keyway::inline v1::nn::utils::rnn {
 
 // Sequences sorted by length: `data` has the first elements of all, then their second ones, ...; `batch_sizes`, int64
-// on the host, says how many there are of each. `sorted_indices` are the places that the sequences had before,
+// on the host, says how many there are of each. `sorted_indices` are the positions that the sequences had before,
 // `unsorted_indices` the way back; both undefined where they were sorted. Made by pack_padded_sequence() and
 // pack_sequence().
 class KEYWAY_API PackedSequence {
@@ -29,7 +29,7 @@ class KEYWAY_API PackedSequence {
   Tensor data_, batch_sizes_, sorted_indices_, unsorted_indices_;
 };
 
-// Where each place goes to: int64 [n] to [n].
+// Where each index goes to: int64 [n] to [n].
 KEYWAY_API Tensor invert_permutation(const Tensor& permutation);
 
 // Packs sequences [length, batch, ...], or [batch, length, ...] if `batch_first`, of these lengths, int64 [batch] on

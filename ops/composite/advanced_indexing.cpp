@@ -34,8 +34,8 @@ Indices without_masks(const Tensor& self, ArrayRef<std::optional<Tensor>> indice
     }
     const std::size_t at = out.size();
     check_mask(self, *index, at);
-    const Tensor places = keyway::nonzero(*index);
-    for (std::int64_t d = 0; d < index->dim(); ++d) out.emplace_back(places.select(1, d));
+    const Tensor coordinates = keyway::nonzero(*index);
+    for (std::int64_t d = 0; d < index->dim(); ++d) out.emplace_back(coordinates.select(1, d));
   }
   return out;
 }

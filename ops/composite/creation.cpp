@@ -108,8 +108,8 @@ Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DTyp
   KEYWAY_CHECK(!is_wide || is_complex(target), "complex numbers are no numbers of {}", target);
   const TensorOptions options = options_of(target, layout, device, pin_memory);
   const auto line = [&](auto from, auto to) {
-    const Tensor places = keyway::arange(steps, TensorOptions(options).dtype(kDouble).pinned_memory(false));
-    Tensor exact = is_wide ? places.to(kComplexDouble) : places;
+    const Tensor indices = keyway::arange(steps, TensorOptions(options).dtype(kDouble).pinned_memory(false));
+    Tensor exact = is_wide ? indices.to(kComplexDouble) : indices;
     if (steps < 2) return exact.add_(from);
     const auto step = (to - from) / static_cast<double>(steps - 1);
     const std::int64_t half = steps / 2;
@@ -129,9 +129,9 @@ Tensor logspace(const Scalar& start, const Scalar& end, std::int64_t steps, doub
   KEYWAY_CHECK(!is_wide || is_complex(target), "complex numbers are no numbers of {}", target);
   const TensorOptions options = options_of(target, layout, device, pin_memory);
   const ScalarType exact = is_wide ? kComplexDouble : kDouble;
-  const TensorOptions places = TensorOptions(options).dtype(exact).pinned_memory(false);
-  const Tensor exponents = is_wide ? keyway::linspace(start, end, steps, places)
-                                   : keyway::linspace(end_of(start, target), end_of(end, target), steps, places);
+  const TensorOptions exact_options = TensorOptions(options).dtype(exact).pinned_memory(false);
+  const Tensor exponents = is_wide ? keyway::linspace(start, end, steps, exact_options)
+                                   : keyway::linspace(end_of(start, target), end_of(end, target), steps, exact_options);
   return keyway::empty({steps}, options).copy_(keyway::pow(base, exponents));
 }
 

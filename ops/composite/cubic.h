@@ -20,7 +20,7 @@ inline Tensor cubic_far(const Tensor& distance, double a) {
   return ((distance * a - 5 * a) * distance + 8 * a) * distance - 4 * a;
 }
 
-// Of the two elements before a place and the two behind it; `t` is how far it lies behind the second, in [0, 1).
+// Of the two elements before a position and the two behind it; `t` is how far it lies behind the second, in [0, 1).
 inline std::array<Tensor, 4> cubic_weights(const Tensor& t, double a) {
   return {cubic_far(t + 1, a), cubic_near(t, a), cubic_near(1 - t, a), cubic_far(2 - t, a)};
 }

@@ -27,8 +27,8 @@ bool needs_gradient(const Tensor& tensor) {
 // `text` with `value` for {}.
 std::string filled(std::string_view text, std::int64_t value) {
   std::string result(text);
-  const std::size_t place = result.find("{}");
-  return place == std::string::npos ? result : result.replace(place, 2, std::to_string(value));
+  const std::size_t at = result.find("{}");
+  return at == std::string::npos ? result : result.replace(at, 2, std::to_string(value));
 }
 
 // Batches of `rows` x `columns` with ones on the diagonal.

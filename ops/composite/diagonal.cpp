@@ -27,8 +27,8 @@ std::int64_t sum_of_clamped(std::int64_t first, std::int64_t count, std::int64_t
 Tensor triangle(const Tensor& first, const Tensor& counts, std::int64_t total, const TensorOptions& options) {
   const Tensor rows = keyway::repeat_interleave(counts, std::optional(total));  // not so many times each
   const Tensor begin = counts.cumsum(0) - counts - first;
-  const Tensor places = keyway::arange(total, TensorOptions(counts.device()).dtype(kLong));
-  return keyway::empty({2, total}, options).copy_(keyway::stack({rows, places - begin.index_select(0, rows)}));
+  const Tensor indices = keyway::arange(total, TensorOptions(counts.device()).dtype(kLong));
+  return keyway::empty({2, total}, options).copy_(keyway::stack({rows, indices - begin.index_select(0, rows)}));
 }
 
 // Row numbers plus an offset, which no matrix needs to be larger than 2^62.
@@ -61,9 +61,9 @@ Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
   if (self.numel() == 0) return self;
   const Tensor result = self.clone();
   if (self.dim() > 2) {
-    Tensor places = result;
-    while (places.dim() > 1) places = places.diagonal();
-    places.fill_(fill_value);
+    Tensor diagonal = result;
+    while (diagonal.dim() > 1) diagonal = diagonal.diagonal();
+    diagonal.fill_(fill_value);
     return self.copy_(result);
   }
   const std::int64_t rows = self.size(0), period = self.size(1) + 1;

@@ -66,7 +66,7 @@ Equation parse_equation(std::string_view text) {
 class Plan {
  public:
   Plan(const Equation& equation, ArrayRef<Tensor> tensors) {
-    place_.fill(-1);
+    number_.fill(-1);
     KEYWAY_CHECK(equation.operands.size() == tensors.size(), "the equation has {} operand{}, but {} tensor{} given",
                  equation.operands.size(), equation.operands.size() == 1 ? "" : "s", tensors.size(),
                  tensors.size() == 1 ? " is" : "s are");
@@ -74,7 +74,7 @@ class Plan {
     number_output(equation);
     for (const Subscripts& operand : equation.operands) {
       for (const char c : operand.letters) {
-        if (place(c) < 0) place(c) = count_++;
+        if (number(c) < 0) number(c) = count_++;
       }
     }
     if (!dots_) {  // named by no output: summed over
@@ -114,8 +114,8 @@ class Plan {
   }
 
  private:
-  std::int64_t& place(char letter) { return place_[static_cast<unsigned char>(letter)]; }
-  std::int64_t place(char letter) const { return place_[static_cast<unsigned char>(letter)]; }
+  std::int64_t& number(char letter) { return number_[static_cast<unsigned char>(letter)]; }
+  std::int64_t number(char letter) const { return number_[static_cast<unsigned char>(letter)]; }
 
   void measure(const Subscripts& operand, const Tensor& tensor, std::size_t i) {
     const auto letters = static_cast<std::int64_t>(operand.letters.size());
@@ -143,8 +143,8 @@ class Plan {
       if (i == output.letters.size()) break;
       const std::string_view letter(&output.letters[i], 1);
       KEYWAY_CHECK(all.find(letter) != std::string::npos, "output index '{}' is none of an operand", letter);
-      KEYWAY_CHECK(place(letter[0]) < 0, "output index '{}' stands there twice", letter);
-      place(letter[0]) = count_++;
+      KEYWAY_CHECK(number(letter[0]) < 0, "output index '{}' stands there twice", letter);
+      number(letter[0]) = count_++;
     }
     outputs_ = count_;
   }
@@ -156,17 +156,17 @@ class Plan {
       if (operand.dots == i) {
         for (std::int64_t d = dots_size_ - hidden; d < dots_size_; ++d) numbers.push_back(*dots_ + d);
       }
-      if (i < operand.letters.size()) numbers.push_back(place(operand.letters[i]));
+      if (i < operand.letters.size()) numbers.push_back(number(operand.letters[i]));
     }
     return numbers;
   }
 
-  std::array<std::int64_t, 256> place_;
+  std::array<std::int64_t, 256> number_;
   std::optional<std::int64_t> dots_;
   std::int64_t dots_size_ = 0, outputs_ = 0, count_ = 0;
 };
 
-// Sums over dimensions, which stay with size 1; where that is of one place, nothing is to be done. Integers are added
+// Sums over dimensions, which stay with size 1; where they have size 1, nothing is to be done. Integers are added
 // up as int64, as in PyTorch.
 Tensor summed(const Tensor& tensor, IntArrayRef dims) {
   DimVector long_ones;
@@ -276,7 +276,7 @@ Tensor einsum(std::string_view equation, ArrayRef<Tensor> tensors, OptionalIntAr
   }
   DimVector rest;
   for (std::int64_t d = plan.outputs(); d < plan.count(); ++d) rest.push_back(d);
-  // An operand alone is summed even over single places, for the dtype's sake.
+  // An operand alone is summed even over dimensions of size 1, for the dtype's sake.
   Tensor result = tensors.size() == 1 && !rest.empty() ? operands[0].sum(rest, true) : operands[0];
   for (std::int64_t d = plan.count(); d-- > plan.outputs();) result = result.squeeze(d);
   return result.is_alias_of(tensors[0]) ? result.clone() : result;

@@ -16,10 +16,10 @@ enum BagMode : std::int64_t { kSumOfBag, kMeanOfBag, kGreatestOfBag };
 // On other devices a look at the offsets would wait for them.
 void check_offsets(const Tensor& offsets, std::int64_t indices) {
   if (!offsets.is_cpu() || offsets.numel() == 0) return;
-  const auto at = [&](std::int64_t place) { return offsets.select(0, place).item().to<std::int64_t>(); };
+  const auto at = [&](std::int64_t index) { return offsets.select(0, index).item().to<std::int64_t>(); };
   KEYWAY_CHECK(at(0) == 0, "argument 'offsets' has {} at position 0, but the first bag begins at 0", at(0));
-  for (const Tensor& place : {offsets.argmin(), offsets.argmax()}) {
-    const auto i = place.item().to<std::int64_t>();
+  for (const Tensor& extreme : {offsets.argmin(), offsets.argmax()}) {
+    const auto i = extreme.item().to<std::int64_t>();
     KEYWAY_CHECK(0 <= at(i) && at(i) <= indices,
                  "argument 'offsets' has {} at position {}, but must be from 0 to the number of indices, {}", at(i), i,
                  indices);
@@ -61,9 +61,9 @@ std::tuple<Tensor, Tensor> greatest(const Tensor& rows, const Tensor& indices, c
   const Tensor top = lowest.scatter_reduce(0, of_index, values.masked_fill(~counts, -INFINITY), "amax");
   const Tensor is_top = ((values == top.gather(0, of_index)) | values.isnan()) & counts;
   const Tensor none = keyway::scalar_tensor(count, of_index.options());
-  const Tensor places = keyway::where(is_top, keyway::arange(count, of_index.options()).unsqueeze(1), none);
+  const Tensor positions = keyway::where(is_top, keyway::arange(count, of_index.options()).unsqueeze(1), none);
   const Tensor first = none.expand({bags.size + 1, width})
-                           .scatter_reduce(0, of_index, places.expand({count, width}), "amin")
+                           .scatter_reduce(0, of_index, positions.expand({count, width}), "amin")
                            .narrow(0, 0, bags.size);
   const Tensor or_zero = keyway::cat({rows, keyway::zeros({1, width}, rows.options())}, 0);
   const Tensor or_first = keyway::cat({indices, keyway::zeros({1}, indices.options())}, 0);
@@ -78,12 +78,12 @@ FourTensors embedding_bag_with(const Tensor& weight, const Tensor& indices, cons
                                std::int64_t padding_idx) {
   check_offsets(offsets, indices.numel());
   const ScalarType dtype = indices.dtype() == offsets.dtype() ? indices.dtype() : kLong;
-  const Tensor places = indices.to(dtype);
-  const Bags bags = bags_of(places, offsets.to(dtype), include_last_offset, padding_idx);
+  const Tensor ids = indices.to(dtype);
+  const Bags bags = bags_of(ids, offsets.to(dtype), include_last_offset, padding_idx);
   const Tensor bag_sizes = bags.sizes();
-  const Tensor rows = keyway::embedding(weight, places, -1, scale_grad_by_freq && mode != kGreatestOfBag);
+  const Tensor rows = keyway::embedding(weight, ids, -1, scale_grad_by_freq && mode != kGreatestOfBag);
   if (mode == kGreatestOfBag) {
-    const auto [values, from] = greatest(rows, places, bags);
+    const auto [values, from] = greatest(rows, ids, bags);
     return {values, bags.of_index, bag_sizes, from};
   }
   Tensor parts = to_opmath(rows);

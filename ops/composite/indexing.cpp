@@ -7,7 +7,7 @@ namespace keyway::inline v1::composite {
 
 namespace {
 
-// Indices from the front, of which negative ones count from the end of `size` places. What is no index stays as it is,
+// Indices from the front, of which negative ones count from the end of `size`. What is no index stays as it is,
 // for the error to say.
 Tensor from_front(const Tensor& index, std::int64_t size) {
   return keyway::where((index < 0).logical_and(index >= -size), index + size, index);
@@ -24,8 +24,8 @@ Tensor index_fill(const Tensor& self, std::int64_t dim, const Tensor& index, con
 Tensor index_fill_tensor(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& value) {
   if (self.dim() == 0) return self.unsqueeze(0).index_fill(dim, index, value).squeeze(0);
   const std::int64_t size = self.size(dim);
-  const Tensor places = from_front(index.reshape({index.numel()}), size);
-  const Tensor counts = keyway::zeros({size}, places.options()).index_add(0, places, keyway::ones_like(places));
+  const Tensor indices = from_front(index.reshape({index.numel()}), size);
+  const Tensor counts = keyway::zeros({size}, indices.options()).index_add(0, indices, keyway::ones_like(indices));
   DimVector along(self.sizes().size(), 1);
   along[static_cast<std::size_t>(wrap_dim(dim, self.dim()))] = size;
   return keyway::where(counts.reshape(along) > 0, value.to(self.options()), self);
@@ -42,13 +42,13 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 }
 
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
-  const Tensor places = index.reshape({index.numel()}), values = source.reshape({source.numel()});
-  return self.reshape({self.numel()}).index_put({places}, values, accumulate).reshape(self.sizes());
+  const Tensor indices = index.reshape({index.numel()}), values = source.reshape({source.numel()});
+  return self.reshape({self.numel()}).index_put({indices}, values, accumulate).reshape(self.sizes());
 }
 
 Tensor take(const Tensor& self, const Tensor& index) {
-  const Tensor places = from_front(index.reshape({index.numel()}), self.numel());
-  return self.reshape({self.numel()}).index_select(0, places).reshape(index.sizes());
+  const Tensor indices = from_front(index.reshape({index.numel()}), self.numel());
+  return self.reshape({self.numel()}).index_select(0, indices).reshape(index.sizes());
 }
 
 // Indices below 0 count from the end.

@@ -65,7 +65,7 @@ Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Te
 
 namespace {
 
-// The loss that `of_rows` gives rows [rows, classes] and their targets: beyond two dimensions every place beside the
+// The loss that `of_rows` gives rows [rows, classes] and their targets: beyond two dimensions every position beside the
 // classes is a row of its own.
 template <typename F>
 Tensor loss_by_rows(const Tensor& self, const Tensor& target, std::int64_t reduction, const F& of_rows) {

@@ -35,11 +35,11 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
                          const std::optional<Tensor>& weight, std::int64_t reduction) {
   const Tensor rows = to_opmath(self.dim() == 2 ? self : self.reshape({1, self.numel()}));
-  const Tensor places = target.reshape({rows.size(0), 1});
-  Tensor excess = (rows - rows.gather(1, places) + margin).clamp_min(0);
+  const Tensor classes = target.reshape({rows.size(0), 1});
+  Tensor excess = (rows - rows.gather(1, classes) + margin).clamp_min(0);
   if (p.to<double>() == 2) excess = excess * excess;
-  if (weight && weight->defined()) excess = excess * weight->reshape({-1}).take(places);
-  const Tensor loss = excess.scatter(1, places, 0).sum(1) / static_cast<double>(rows.size(1));
+  if (weight && weight->defined()) excess = excess * weight->reshape({-1}).take(classes);
+  const Tensor loss = excess.scatter(1, classes, 0).sum(1) / static_cast<double>(rows.size(1));
   return narrowed(reduced(target.dim() == 0 ? loss.reshape({}) : loss, reduction), self.dtype());
 }
 
@@ -48,9 +48,9 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, std::int
   const Tensor rows = to_opmath(self.dim() == 2 ? self : self.reshape({1, self.numel()}));
   const Tensor labels = target.reshape(rows.sizes());
   const Tensor counts = (labels == -1).cumsum(1) == 0;
-  const Tensor places = labels.masked_fill(counts.logical_not(), 0);
-  const Tensor wanted = keyway::zeros_like(places).scatter_add(1, places, counts.to(kLong)) > 0;
-  const Tensor margins = (1 - rows.gather(1, places).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0);
+  const Tensor classes = labels.masked_fill(counts.logical_not(), 0);
+  const Tensor wanted = keyway::zeros_like(classes).scatter_add(1, classes, counts.to(kLong)) > 0;
+  const Tensor margins = (1 - rows.gather(1, classes).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0);
   const Tensor compared = counts.unsqueeze(2).logical_and(wanted.logical_not().unsqueeze(1));
   const Tensor losses = keyway::where(compared, margins, 0).sum(IntArrayRef{1, 2});
   const Tensor loss = losses / static_cast<double>(rows.size(1));

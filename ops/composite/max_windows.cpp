@@ -12,7 +12,7 @@ namespace {
 
 using Greatest = std::tuple<Tensor, Tensor>;
 
-// Windows over the last dimensions, each as their places there: [planes or 1, windows, length].
+// Windows over the last dimensions, each as its indices there: [planes or 1, windows, length].
 using Windows = std::vector<Tensor>;
 
 Tensor counted(std::int64_t count, const Tensor& like) {
@@ -20,14 +20,14 @@ Tensor counted(std::int64_t count, const Tensor& like) {
 }
 
 // Which elements of a flat plane the windows hold: [planes or 1, windows, length].
-Tensor flat_places(const Tensor& self, const Windows& windows) {
+Tensor flat_indices(const Tensor& self, const Windows& windows) {
   std::int64_t dim = self.dim() - static_cast<std::int64_t>(windows.size());
-  Tensor places = keyway::zeros({1, 1, 1}, TensorOptions(self.device()).dtype(kLong));
+  Tensor indices = keyway::zeros({1, 1, 1}, TensorOptions(self.device()).dtype(kLong));
   for (const Tensor& along : windows) {
-    places = places.unsqueeze(2).unsqueeze(4) * self.size(dim++) + along.unsqueeze(1).unsqueeze(3);
-    places = places.flatten(3, 4).flatten(1, 2);
+    indices = indices.unsqueeze(2).unsqueeze(4) * self.size(dim++) + along.unsqueeze(1).unsqueeze(3);
+    indices = indices.flatten(3, 4).flatten(1, 2);
   }
-  return places;
+  return indices;
 }
 
 // The greatest elements, and where they are, counted over the dimensions of the windows.
@@ -37,11 +37,11 @@ Greatest greatest(const Tensor& self, const Windows& windows) {
   for (const Tensor& along : windows) sizes.push_back(along.size(1));
   const std::int64_t planes = checked_numel(self.sizes().slice(0, outer));
   const Tensor flat = self.reshape({planes, checked_numel(self.sizes().slice(outer))});
-  const Tensor places = flat_places(self, windows);
-  const std::int64_t count = places.size(1), length = places.size(2);
-  const Tensor all = places.expand({planes, count, length});
-  const Tensor elements = places.size(0) == 1 ? flat.index_select(1, places.reshape({count * length}))
-                                              : flat.gather(1, all.reshape({planes, count * length}));
+  const Tensor indices = flat_indices(self, windows);
+  const std::int64_t count = indices.size(1), length = indices.size(2);
+  const Tensor all = indices.expand({planes, count, length});
+  const Tensor elements = indices.size(0) == 1 ? flat.index_select(1, indices.reshape({count * length}))
+                                               : flat.gather(1, all.reshape({planes, count * length}));
   const auto [values, chosen] = elements.reshape({planes, count, length}).max(2);
   return {values.reshape(sizes), all.gather(2, chosen.unsqueeze(2)).reshape(sizes)};
 }
@@ -49,7 +49,7 @@ Greatest greatest(const Tensor& self, const Windows& windows) {
 std::int64_t along(IntArrayRef list, std::size_t dim) { return list[list.size() == 1 ? 0 : dim]; }
 
 // `count` windows that divide a dimension, the i-th from floor(i size / count) to ceil((i + 1) size / count). All are
-// as long as the longest: a shorter one repeats its last place.
+// as long as the longest: a shorter one repeats its last index.
 Tensor dividing(const Tensor& self, std::int64_t size, std::int64_t count) {
   const std::int64_t parts = std::max<std::int64_t>(count, 1), rest = size % parts;
   const std::int64_t longest = size / parts + (rest == 0 ? 0 : parts % rest == 0 ? 1 : 2);
@@ -68,7 +68,7 @@ Greatest adaptive(const Tensor& self, IntArrayRef output_size, std::size_t dims)
   return greatest(self, windows);
 }
 
-// `count` windows of `kernel` places along a dimension, of which each plane's sample in [0, 1) says where they begin:
+// `count` windows of `kernel` elements along a dimension, of which each plane's sample in [0, 1) says where they begin:
 // the pseudorandom sequence of Graham, "Fractional Max-Pooling", 2014.
 Tensor spread(const Tensor& samples, std::int64_t size, std::int64_t kernel, std::int64_t count) {
   const Tensor u = samples.unsqueeze(1);

@@ -119,9 +119,9 @@ ThreeTensors batch_norm_no_training(const Tensor& input, const std::optional<Ten
 
 Tensor group_norm(const Tensor& input, std::int64_t num_groups, const std::optional<Tensor>& weight,
                   const std::optional<Tensor>& bias, double eps, bool) {
-  const std::int64_t places = checked_numel(input.sizes().slice(2, input.sizes().size() - 2));
+  const std::int64_t positions = checked_numel(input.sizes().slice(2, input.sizes().size() - 2));
   const Tensor x = to_opmath(input);
-  const Tensor groups = groups_of(x, input.size(0), input.size(1), places, num_groups);
+  const Tensor groups = groups_of(x, input.size(0), input.size(1), positions, num_groups);
   const Tensor normal = std::get<0>(keyway::native_layer_norm(groups, groups.sizes().slice(2, 1), {}, {}, eps));
   return weighed(normal.reshape(input.sizes()), weight, bias).to(input.dtype());
 }

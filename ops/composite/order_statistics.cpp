@@ -1,4 +1,4 @@
-// Elements by their place in order: medians, quantiles, the k-th and the most frequent.
+// Elements by their rank: medians, quantiles, the k-th and the most frequent.
 #include <keyway/ops/all.h>
 #include <keyway/ops/statistics_composites.h>
 
@@ -32,11 +32,11 @@ Found in_order(const Tensor& self, std::int64_t dim, const Tensor& ranks, bool k
   return {value.squeeze(dim), index.squeeze(dim)};
 }
 
-// The same where all lines have one place.
-Found in_order(const Tensor& self, std::int64_t dim, std::int64_t place, bool keepdim) {
+// The same where all lines have one rank.
+Found in_order(const Tensor& self, std::int64_t dim, std::int64_t rank, bool keepdim) {
   DimVector sizes(self.sizes().begin(), self.sizes().end());
   sizes[static_cast<std::size_t>(wrap_dim(dim, self.dim()))] = 1;
-  return in_order(self, dim, keyway::full(sizes, place, TensorOptions(self.device()).dtype(kLong)), keepdim);
+  return in_order(self, dim, keyway::full(sizes, rank, TensorOptions(self.device()).dtype(kLong)), keepdim);
 }
 
 // The middle of each line. NaN are last in order: the first of them is the median, or they do not count.

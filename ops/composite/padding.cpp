@@ -161,12 +161,12 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
   Tensor result = keyway::empty(sizes, self.options(), self.suggest_memory_format());
   if (result.numel() != inner.numel()) result.fill_(value);
   if (inner.numel() == 0) return result;
-  Tensor place = result;
+  Tensor target = result;
   for (std::size_t d = 0; d < dims; ++d) {
     const std::int64_t before = border_of(pad, dims, d).before;
-    place = place.narrow(static_cast<std::int64_t>(d), before > 0 ? before : 0, inner.sizes()[d]);
+    target = target.narrow(static_cast<std::int64_t>(d), before > 0 ? before : 0, inner.sizes()[d]);
   }
-  place.copy_(inner);
+  target.copy_(inner);
   return result;
 }
 

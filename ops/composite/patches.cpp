@@ -1,4 +1,4 @@
-// Images as patches, and channels as places.
+// Images as patches, and channels as pixels.
 #include <keyway/ops/all.h>
 #include <keyway/ops/patches_composites.h>
 
@@ -22,22 +22,22 @@ Windows windows_of(std::size_t at, std::int64_t size, IntArrayRef kernel_size, I
   KEYWAY_CHECK(!__builtin_mul_overflow(windows.dilation, windows.length - 1, &reach) &&
                    !__builtin_mul_overflow(windows.padding, 2, &windows.size) &&
                    !__builtin_add_overflow(windows.size, size, &windows.size) && reach < windows.size,
-               "a window of {} places, {} apart, does not fit into a dimension of size {} with a padding of {}",
+               "a window of {} positions, {} apart, does not fit into a dimension of size {} with a padding of {}",
                windows.length, windows.dilation, size, windows.padding);
   windows.count = (windows.size - reach - 1) / windows.stride + 1;
   return windows;
 }
 
-// The places of all windows, [length * count]: the first of each, then the second, ...
-Tensor places_of(const Windows& windows, Device device) {
+// The positions of all windows, [length * count]: the first of each, then the second, ...
+Tensor positions_of(const Windows& windows, Device device) {
   const TensorOptions options = TensorOptions(device).dtype(kLong);
   const Tensor within = keyway::arange(windows.length, options) * windows.dilation;
   const Tensor begins = keyway::arange(windows.count, options) * windows.stride;
   return (within.unsqueeze(1) + begins).reshape({checked_numel({windows.length, windows.count})});
 }
 
-// How far apart in memory `n` places are, of which each is that many behind the one before.
-std::int64_t apart(std::int64_t step, std::int64_t places, std::int64_t n) { return n > 1 ? step * places : step; }
+// How far apart in memory `n` elements are, of which each is `distance` behind the one before.
+std::int64_t apart(std::int64_t step, std::int64_t distance, std::int64_t n) { return n > 1 ? step * distance : step; }
 
 // With a batch of one in front, if it has none.
 Tensor in_front(const Tensor& self) { return self.dim() == 3 ? self.unsqueeze(0) : self; }
@@ -71,12 +71,12 @@ Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
           : keyway::constant_pad_nd(images, {across.padding, across.padding, down.padding, down.padding});
   // A view with a dimension for each of where windows are and of where in them: one copy makes columns of it.
   const IntArrayRef steps = padded.strides();
-  const Tensor places = padded.as_strided(
+  const Tensor windows = padded.as_strided(
       {images.size(0), images.size(1), down.length, across.length, down.count, across.count},
       {steps[0], steps[1], apart(steps[2], down.dilation, down.length), apart(steps[3], across.dilation, across.length),
        apart(steps[2], down.stride, down.count), apart(steps[3], across.stride, across.count)});
-  const Tensor columns = places.reshape({images.size(0), checked_numel({images.size(1), down.length, across.length}),
-                                         checked_numel({down.count, across.count})});
+  const Tensor columns = windows.reshape({images.size(0), checked_numel({images.size(1), down.length, across.length}),
+                                          checked_numel({down.count, across.count})});
   const Tensor result = self.dim() == 3 ? columns.squeeze(0) : columns;
   return result.is_alias_of(self) ? result.clone() : result;
 }
@@ -87,19 +87,19 @@ Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_si
   const Windows across = windows_of(1, output_size[1], kernel_size, dilation, padding, stride);
   const Tensor columns = self.dim() == 2 ? self.unsqueeze(0) : self;
   const std::int64_t area = checked_numel({down.length, across.length}), batch = columns.size(0);
-  KEYWAY_CHECK(columns.size(1) % area == 0, "self has {} rows, which is no multiple of a window's {} places",
+  KEYWAY_CHECK(columns.size(1) % area == 0, "self has {} rows, which is no multiple of a window's {} positions",
                columns.size(1), area);
   KEYWAY_CHECK(columns.size(2) == checked_numel({down.count, across.count}),
                "self has {} columns, but the result has {} x {} windows", columns.size(2), down.count, across.count);
   const std::int64_t channels = columns.size(1) / area;
-  const Tensor places = columns.reshape({batch, channels, down.length, across.length, down.count, across.count})
-                            .permute({0, 1, 2, 4, 3, 5})
-                            .reshape({batch, channels, checked_numel({down.length, down.count}),
-                                      checked_numel({across.length, across.count})});
-  const Tensor wide = keyway::zeros({batch, channels, places.size(2), across.size}, self.options())
-                          .index_add(3, places_of(across, self.device()), places);
+  const Tensor windows = columns.reshape({batch, channels, down.length, across.length, down.count, across.count})
+                             .permute({0, 1, 2, 4, 3, 5})
+                             .reshape({batch, channels, checked_numel({down.length, down.count}),
+                                       checked_numel({across.length, across.count})});
+  const Tensor wide = keyway::zeros({batch, channels, windows.size(2), across.size}, self.options())
+                          .index_add(3, positions_of(across, self.device()), windows);
   const Tensor images = keyway::zeros({batch, channels, down.size, across.size}, self.options())
-                            .index_add(2, places_of(down, self.device()), wide)
+                            .index_add(2, positions_of(down, self.device()), wide)
                             .narrow(2, down.padding, output_size[0])
                             .narrow(3, across.padding, output_size[1])
                             .contiguous();

@@ -16,7 +16,7 @@ bool is_of_ones(IntArrayRef list) {
   return std::all_of(list.begin(), list.end(), [](std::int64_t size) { return size == 1; });
 }
 
-// The elements of each plane, or volume, of `output_size` at places of it.
+// The elements of each plane, or volume, of `output_size` at indices of it.
 Tensor unpooled(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {
   DimVector sizes(self.sizes().begin(), self.sizes().end() - output_size.size());
   const auto as_lines = [&](std::int64_t length) {
@@ -24,10 +24,10 @@ Tensor unpooled(const Tensor& self, const Tensor& indices, IntArrayRef output_si
     lines.push_back(length);
     return lines;
   };
-  const DimVector places = as_lines(checked_numel(self.sizes().slice(sizes.size())));
+  const DimVector flat = as_lines(checked_numel(self.sizes().slice(sizes.size())));
   const Tensor empty = keyway::zeros(as_lines(checked_numel(output_size)), self.options());
   for (const std::int64_t size : output_size) sizes.push_back(size);
-  return empty.scatter(-1, indices.reshape(places), self.reshape(places)).reshape(sizes);
+  return empty.scatter(-1, indices.reshape(flat), self.reshape(flat)).reshape(sizes);
 }
 
 }  // namespace

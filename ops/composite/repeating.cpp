@@ -1,4 +1,4 @@
-// What repeats tensors: whole, by places, and to the shape or the grid of others.
+// What repeats tensors: whole, by slices, and to the shape or the grid of others.
 #include <keyway/ops/all.h>
 #include <keyway/ops/joining_composites.h>
 #include <keyway/ops/rules/broadcast.h>
@@ -62,11 +62,11 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
 
 Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optional<std::int64_t> dim,
                          std::optional<std::int64_t> output_size) {
-  const Tensor places = dim && self.dim() > 0 ? self : self.reshape({self.numel()});
-  const std::int64_t at = dim.value_or(0), size = places.size(at);
+  const Tensor source = dim && self.dim() > 0 ? self : self.reshape({self.numel()});
+  const std::int64_t at = dim.value_or(0), size = source.size(at);
   KEYWAY_CHECK(repeats.numel() == 1 || repeats.numel() == size,
                "repeats has {} elements, but must have one, or {} as the dimension", repeats.numel(), size);
-  return places.index_select(at, keyway::repeat_interleave(repeats.reshape({-1}).expand({size}), output_size));
+  return source.index_select(at, keyway::repeat_interleave(repeats.reshape({-1}).expand({size}), output_size));
 }
 
 // An element begins where the repetitions of all before it end; one that is not repeated begins nowhere.
@@ -75,27 +75,27 @@ Tensor repeat_interleave_indices(const Tensor& repeats, std::optional<std::int64
   if (ends.numel() > 0 && !ends.is_meta() && (!output_size || ends.is_cpu())) {
     KEYWAY_CHECK(repeats.min().item().to<std::int64_t>() >= 0, "repeats must not be negative");
     // The first sum that is too large wraps to a number below 0.
-    KEYWAY_CHECK(ends.min().item().to<std::int64_t>() >= 0, "repeats add up to more places than a tensor has");
+    KEYWAY_CHECK(ends.min().item().to<std::int64_t>() >= 0, "repeats add up to more elements than a tensor can have");
     const auto sum = ends.select(0, -1).item().to<std::int64_t>();
     KEYWAY_CHECK(output_size.value_or(sum) == sum, "output_size is {}, but repeats add up to {}", *output_size, sum);
     output_size = sum;
   }
   KEYWAY_CHECK(output_size || ends.numel() == 0, "on Meta the size of the result is not known: give output_size");
   const std::int64_t total = ends.numel() == 0 ? 0 : *output_size;
-  KEYWAY_CHECK(total < INT64_MAX, "repeats add up to {}, which is more than a tensor has places", total);
+  KEYWAY_CHECK(total < INT64_MAX, "repeats add up to {}, which is more elements than a tensor can have", total);
   const Tensor begins = keyway::zeros({total + 1}, ends.options()).index_add(0, ends, keyway::ones_like(ends));
   return begins.cumsum(0).narrow(0, 0, total).to(repeats.dtype());
 }
 
 Tensor repeat_interleave_int(const Tensor& self, std::int64_t repeats, std::optional<std::int64_t> dim,
                              std::optional<std::int64_t> output_size) {
-  const Tensor places = dim && self.dim() > 0 ? self : self.reshape({self.numel()});
-  const std::int64_t at = wrap_dim(dim.value_or(0), places.dim()), size = checked_numel({places.size(at), repeats});
+  const Tensor source = dim && self.dim() > 0 ? self : self.reshape({self.numel()});
+  const std::int64_t at = wrap_dim(dim.value_or(0), source.dim()), size = checked_numel({source.size(at), repeats});
   KEYWAY_CHECK(output_size.value_or(size) == size, "output_size is {}, but repeats add up to {}", *output_size, size);
-  DimVector apart(places.sizes()), sizes(places.sizes());
+  DimVector apart(source.sizes()), sizes(source.sizes());
   apart.insert(static_cast<std::size_t>(at) + 1, repeats);
   sizes[static_cast<std::size_t>(at)] = size;
-  const Tensor result = places.unsqueeze(at + 1).expand(apart).reshape(sizes);
+  const Tensor result = source.unsqueeze(at + 1).expand(apart).reshape(sizes);
   return result.is_alias_of(self) ? result.clone() : result;
 }
 

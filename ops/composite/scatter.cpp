@@ -9,9 +9,9 @@ namespace {
 // A copy of `self`, in which gradients flow through views.
 Tensor with(const Tensor& self, const Tensor& src, const auto& view) {
   Tensor result = self.clone();
-  const Tensor place = view(result);
-  KEYWAY_CHECK(place.sizes() == src.sizes(), "src has shape {}, but the slice has {}", src.sizes(), place.sizes());
-  place.copy_(src);
+  const Tensor target = view(result);
+  KEYWAY_CHECK(target.sizes() == src.sizes(), "src has shape {}, but the slice has {}", src.sizes(), target.sizes());
+  target.copy_(src);
   return result;
 }
 
@@ -32,11 +32,11 @@ Tensor index_reduce(const Tensor& self, std::int64_t dim, const Tensor& index, c
   DimVector wanted(self.sizes()), along(self.sizes().size(), 1);
   wanted[at] = along[at] = index.numel();
   KEYWAY_CHECK(source.sizes() == wanted, "source has shape {}, but must have {}", source.sizes(), wanted);
-  const Tensor places = index.to(kLong).reshape(along).expand(wanted);
-  return self.scatter_reduce(dim, places, source, reduce, include_self);
+  const Tensor indices = index.to(kLong).reshape(along).expand(wanted);
+  return self.scatter_reduce(dim, indices, source, reduce, include_self);
 }
 
-// The n-th place where the mask holds takes the n-th element: n by a running count.
+// The n-th position where the mask holds takes the n-th element: n by a running count.
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   const DimVector sizes = broadcast_sizes(self.sizes(), mask.sizes());
   const Tensor holds = mask.expand(sizes), count = holds.reshape({-1}).cumsum(0);

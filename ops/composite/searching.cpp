@@ -18,7 +18,7 @@ Tensor long_numbers(std::int64_t count, const Tensor& like) {
 }
 
 // All values halve their stretch of the sequence at once, until it is empty. NaN is greater than all numbers.
-Tensor places_in(const Tensor& sequence, const Tensor& values, bool right) {
+Tensor positions_in(const Tensor& sequence, const Tensor& values, bool right) {
   const std::int64_t n = sequence.size(-1);
   const Tensor sought = sequence.dim() == 1 ? values.reshape({values.numel()}) : values;
   Tensor low = keyway::zeros(sought.sizes(), TensorOptions(sought.device()).dtype(kLong));
@@ -91,7 +91,7 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool inve
   if (n == 0) return keyway::full_like(elements, invert, TensorOptions().dtype(kBool));
   const Tensor set = std::get<0>(test_elements.reshape({n}).to(dtype).sort(/*stable=*/true, 0, false));
   const Tensor sought = elements.to(dtype).reshape({elements.numel()});
-  const Tensor there = set.index_select(0, places_in(set, sought, false).clamp(std::nullopt, n - 1));
+  const Tensor there = set.index_select(0, positions_in(set, sought, false).clamp(std::nullopt, n - 1));
   return (invert ? there.ne(sought) : there.eq(sought)).reshape(elements.sizes());
 }
 
@@ -106,8 +106,8 @@ Tensor isin_of_number(const Scalar& element, const Tensor& test_elements, bool a
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right,
                     std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
   const Tensor sequence = sorter ? sorted_sequence.gather(-1, *sorter) : sorted_sequence;
-  const Tensor places = places_in(sequence, self, right || side == "right");
-  return out_int32 ? places.to(kInt) : places;
+  const Tensor positions = positions_in(sequence, self, right || side == "right");
+  return out_int32 ? positions.to(kInt) : positions;
 }
 
 Tensor searchsorted_number(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,

@@ -14,8 +14,8 @@ namespace {
 Tensor window(std::int64_t length, bool periodic, const TensorOptions& options, const auto& shape) {
   if (length == 1) return keyway::ones({1}, options);
   const auto period = static_cast<double>(periodic ? length : length - 1);
-  const Tensor places = keyway::arange(length, TensorOptions(options).dtype(kDouble).pinned_memory(false));
-  return keyway::empty({length}, options).copy_(shape(places / period));
+  const Tensor points = keyway::arange(length, TensorOptions(options).dtype(kDouble).pinned_memory(false));
+  return keyway::empty({length}, options).copy_(shape(points / period));
 }
 
 // The cosine of `times` turns in one period.

@@ -23,14 +23,14 @@ Tensor solve_triangle(const Tensor& A, const Tensor& B, bool upper, bool left, b
   return keyway::linalg_solve_triangular(A, B, upper, left, unit);
 }
 
-// Rows of matrices, or their columns, in the order of `places`.
-Tensor in_order(const Tensor& matrices, const Tensor& places, bool rows) {
+// Rows of matrices, or their columns, in the order that `order` says.
+Tensor in_order(const Tensor& matrices, const Tensor& order, bool rows) {
   const std::int64_t dim = rows ? -2 : -1;
-  const Tensor each = rows ? places.unsqueeze(-1) : places.unsqueeze(-2);
+  const Tensor each = rows ? order.unsqueeze(-1) : order.unsqueeze(-2);
   DimVector sizes = broadcast_sizes(batch_sizes(each), batch_sizes(matrices));
   DimVector index_sizes = sizes;
-  index_sizes.push_back(rows ? places.size(-1) : matrices.size(-2));
-  index_sizes.push_back(rows ? matrices.size(-1) : places.size(-1));
+  index_sizes.push_back(rows ? order.size(-1) : matrices.size(-2));
+  index_sizes.push_back(rows ? matrices.size(-1) : order.size(-1));
   sizes.push_back(matrices.size(-2));
   sizes.push_back(matrices.size(-1));
   return matrices.expand(sizes).gather(dim, each.expand(index_sizes));

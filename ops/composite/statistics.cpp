@@ -17,8 +17,8 @@ Tensor earlier_ones(const Tensor& y, std::int64_t dim) { return y.slice(dim, 0, 
 // Twice the mean of each two neighbours.
 Tensor sums_of_neighbours(const Tensor& y, std::int64_t dim) { return earlier_ones(y, dim) + later_ones(y, dim); }
 
-// The same times how far they are apart. `x` are the places along `dim` of `y`, or of the same rank, counted from the
-// end. `dim` is negative.
+// The same times how far they are apart. `x` are the coordinates along `dim` of `y`, or of the same rank, counted from
+// the end. `dim` is negative.
 Tensor areas(const Tensor& y, const Tensor& x, std::int64_t dim) {
   if (x.dim() == 1 && y.dim() > 0) {
     DimVector along(static_cast<std::size_t>(-dim), 1);
@@ -27,8 +27,8 @@ Tensor areas(const Tensor& y, const Tensor& x, std::int64_t dim) {
   }
   DimVector sizes(x.sizes());
   while (static_cast<std::int64_t>(sizes.size()) < -dim) sizes.insert(0, 1);
-  const Tensor places = x.reshape(sizes);
-  return sums_of_neighbours(y, dim) * (later_ones(places, dim) - earlier_ones(places, dim));
+  const Tensor coordinates = x.reshape(sizes);
+  return sums_of_neighbours(y, dim) * (later_ones(coordinates, dim) - earlier_ones(coordinates, dim));
 }
 
 // A dimension counted from the end.
@@ -58,10 +58,10 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, std::i
   KEYWAY_CHECK(least >= 0, "self has {}, but must not have negative numbers", least);
   KEYWAY_CHECK(greatest < INT64_MAX, "self has {}, which is too large a number to count to", greatest);
   const std::int64_t size = std::max(greatest + 1, minlength);
-  const Tensor places = self.to(kLong);
-  if (!weights) return keyway::zeros({size}, counts).index_add(0, places, keyway::ones_like(places));
+  const Tensor bins = self.to(kLong);
+  if (!weights) return keyway::zeros({size}, counts).index_add(0, bins, keyway::ones_like(bins));
   const ScalarType dtype = weights->dtype() == kFloat ? kFloat : kDouble;
-  return keyway::zeros({size}, TensorOptions(counts).dtype(dtype)).index_add(0, places, weights->to(dtype));
+  return keyway::zeros({size}, TensorOptions(counts).dtype(dtype)).index_add(0, bins, weights->to(dtype));
 }
 
 // A little more than 1 is 1, with the gradient that it has.

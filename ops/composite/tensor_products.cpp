@@ -126,7 +126,7 @@ Tensor linalg_multi_dot(ArrayRef<Tensor> tensors) {
 
 Tensor outer(const Tensor& self, const Tensor& vec2) { return self.unsqueeze(1) * vec2; }
 
-// A dimension of size 1 stands for all places of the other tensor's, which are summed over first.
+// A dimension of size 1 stands for all indices of the other tensor's, which are summed over first.
 Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other) {
   Tensor a = self, b = other;
   for (std::size_t i = 0; i < dims_self.size(); ++i) {

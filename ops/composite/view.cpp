@@ -10,7 +10,9 @@ namespace keyway::inline v1::composite {
 
 namespace {
 
-std::size_t place(std::int64_t dim, const Tensor& self) { return static_cast<std::size_t>(wrap_dim(dim, self.dim())); }
+std::size_t wrapped(std::int64_t dim, const Tensor& self) {
+  return static_cast<std::size_t>(wrap_dim(dim, self.dim()));
+}
 
 // The sizes of `self` with others in place of those from `first` up to but without `last`.
 DimVector with_sizes(const Tensor& self, std::size_t first, std::size_t last, IntArrayRef between) {
@@ -28,7 +30,7 @@ Tensor expand_as(const Tensor& self, const Tensor& other) { return self.expand(o
 
 Tensor flatten(const Tensor& self, std::int64_t start_dim, std::int64_t end_dim) {
   if (self.dim() == 0) return self.reshape({1});
-  const std::size_t start = place(start_dim, self), end = place(end_dim, self) + 1;
+  const std::size_t start = wrapped(start_dim, self), end = wrapped(end_dim, self) + 1;
   if (start + 1 == end) return self;
   return self.reshape(with_sizes(self, start, end, {checked_numel(self.sizes().slice(start, end - start))}));
 }
@@ -39,8 +41,8 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
   DimVector order(rank, -1);
   SmallVector<bool, 8> moved(rank, false);
   for (std::size_t i = 0; i < source.size(); ++i) {
-    const std::size_t from = place(source[i], self);
-    order[place(destination[i], self)] = static_cast<std::int64_t>(from);
+    const std::size_t from = wrapped(source[i], self);
+    order[wrapped(destination[i], self)] = static_cast<std::int64_t>(from);
     moved[from] = true;
   }
   std::size_t next = 0;
@@ -84,7 +86,7 @@ std::vector<Tensor> tensor_split_sections(const Tensor& self, std::int64_t secti
 }
 
 Tensor unflatten(const Tensor& self, std::int64_t dim, IntArrayRef sizes) {
-  const std::size_t at = place(dim, self);
+  const std::size_t at = wrapped(dim, self);
   return self.view(with_sizes(self, at, at + 1, infer_shape(sizes, self.size(dim))));
 }
 

@@ -1,4 +1,4 @@
-// Functors of optimizers' steps: what becomes of the elements that stand in one place of several lists of tensors.
+// Functors of optimizers' steps: what becomes of the elements that stand at one index of several lists of tensors.
 //
 // A functor has Element, their type, and kLists, their number. prepare(step) computes what all elements of a tensor
 // have in common, from the number of the step, of which `step` is null where there is none; operator() changes an

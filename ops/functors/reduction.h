@@ -5,7 +5,7 @@
 //   Acc combine(Acc acc, Element x, std::int64_t index) const;
 //   Acc merge(Acc a, Acc b) const;                            of disjoint sets of elements, in any order
 //   Result project(Acc acc, std::int64_t count) const;        the result, from all `count` elements
-// `index` is an element's place among those reduced, in row-major order; a functor that uses it sets
+// `index` is an element's position among those reduced, in row-major order; a functor that uses it sets
 // kIndexed. Where combine() selects by comparison kSelects says so: compilers make jumps of chains of
 // selections. An Acc that is a struct says in kParts how many members it has, so that a driver can keep them
 // in arrays apart. A Result that is a Two<A, B> goes into two tensors.

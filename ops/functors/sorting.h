@@ -1,4 +1,4 @@
-// Reductions to the place of an element, with or without its value: argmax, max.dim and their kin.
+// Reductions to the index of an element, with or without its value: argmax, max.dim and their kin.
 #pragma once
 
 #include <keyway/ops/functors/reduction.h>
@@ -17,7 +17,7 @@ struct Located {
 };
 
 namespace detail {
-// The extreme element and its place: NaN before all numbers, and of equals the first.
+// The extreme element and its index: NaN before all numbers, and of equals the first.
 template <typename A, bool greatest>
 struct Locating {
   using Accumulation = Locating;

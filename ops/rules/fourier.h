@@ -7,7 +7,7 @@ namespace keyway::inline v1::rules {
 
 inline OutputMeta _fft_c2c(const TensorBase& self, IntArrayRef, std::int64_t, bool) { return meta_of(self.sizes()); }
 
-// The zeroth element and those up to the middle one, which has itself as its conjugate's place.
+// The zeroth element and those up to the middle one, whose conjugate has the same index.
 inline OutputMeta _fft_half(const TensorBase& self, std::int64_t) {
   OutputMeta result = meta_of(self.sizes());
   result.sizes.back() = result.sizes.back() / 2 + 1;

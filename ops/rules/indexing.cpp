@@ -12,9 +12,9 @@ OutputMeta embedding(const TensorBase& weight, const TensorBase& indices, std::i
 
 OutputMeta index_select(const TensorBase& self, std::int64_t dim, const TensorBase& index) {
   OutputMeta meta = meta_of(self.sizes());
-  const auto place = static_cast<std::size_t>(wrap_dim(dim, self.dim()));
+  const auto at = static_cast<std::size_t>(wrap_dim(dim, self.dim()));
   if (self.dim() > 0) {
-    meta.sizes[place] = index.numel();
+    meta.sizes[at] = index.numel();
   } else {
     KEYWAY_CHECK(index.numel() == 1, "a tensor without dimensions has one element, but there are {} indices",
                  index.numel());

@@ -117,7 +117,7 @@ KEYWAY_API DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b);
 // Whether the tensors have `dim`, and equal sizes but for it. A tensor of shape [0] goes with all.
 KEYWAY_API bool concatenable(ArrayRef<TensorBase> tensors, std::int64_t dim, Refusal* why = nullptr);
 KEYWAY_API bool same_sizes(ArrayRef<TensorBase> tensors, Refusal* why = nullptr);
-// Whether both lists have as many tensors, those of one place of the same sizes.
+// Whether both lists have as many tensors, those at one index of the same sizes.
 KEYWAY_API bool same_sizes(ArrayRef<TensorBase> a, ArrayRef<TensorBase> b, Refusal* why = nullptr);
 
 // Sizes of the result of pooling: windows over `input` that each begin inside it or its left padding.

@@ -16,7 +16,7 @@ std::int64_t product_or(std::int64_t a, std::int64_t b, std::int64_t otherwise) 
   return __builtin_mul_overflow(a, b, &product) ? otherwise : product;
 }
 
-// The offset of place `index` along a dimension. A tensor without elements keeps its own, so that it lies within the
+// The offset of `index` along a dimension. A tensor without elements keeps its own, so that it lies within the
 // storage.
 std::int64_t offset_at(const TensorBase& self, std::int64_t index, std::int64_t stride) {
   return self.numel() == 0 ? self.storage_offset() : self.storage_offset() + index * stride;
@@ -115,11 +115,11 @@ ViewGeometry slice(const TensorBase& self, std::int64_t dim, std::optional<std::
   ViewGeometry to = alias(self);
   const std::size_t d = wrapped(dim, self.dim());
   const std::int64_t size = to.sizes[d];
-  const auto place = [&](std::int64_t bound) {
+  const auto clamped = [&](std::int64_t bound) {
     return std::clamp<std::int64_t>(bound < 0 ? bound + size : bound, 0, size);
   };
-  const std::int64_t first = place(start.value_or(0));
-  const std::int64_t last = std::max(first, place(end.value_or(size)));
+  const std::int64_t first = clamped(start.value_or(0));
+  const std::int64_t last = std::max(first, clamped(end.value_or(size)));
   to.sizes[d] = last == first ? 0 : (last - first - 1) / step + 1;
   if (last != first) to.offset = offset_at(self, first, to.strides[d]);
   to.strides[d] = product_or(to.strides[d], step, to.strides[d]);

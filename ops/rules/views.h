@@ -49,12 +49,12 @@ KEYWAY_API ViewGeometry squeeze(const TensorBase& self, IntArrayRef dim);
 KEYWAY_API ViewGeometry transpose(const TensorBase& self, std::int64_t dim0, std::int64_t dim1);
 // At each index of `dim`.
 KEYWAY_API std::vector<ViewGeometry> unbind(const TensorBase& self, std::int64_t dim);
-// Windows of `size` places, `step` apart, last. Requires: 0 <= size <= that of the dimension, step > 0.
+// Windows of `size` elements, `step` apart, last. Requires: 0 <= size <= that of the dimension, step > 0.
 KEYWAY_API ViewGeometry unfold(const TensorBase& self, std::int64_t dimension, std::int64_t size, std::int64_t step);
 KEYWAY_API ViewGeometry unsqueeze(const TensorBase& self, std::int64_t dim);
 // Errors: another number of elements; strides that the new sizes cannot have.
 KEYWAY_API ViewGeometry view(const TensorBase& self, IntArrayRef size);
-// Pairs of real numbers, last, as complex ones. Errors: pairs that do not begin at even places of the storage.
+// Pairs of real numbers, last, as complex ones. Errors: pairs that do not begin at even offsets of the storage.
 KEYWAY_API DtypeViewGeometry view_as_complex(const TensorBase& self);
 // Requires: a complex tensor.
 KEYWAY_API DtypeViewGeometry view_as_real(const TensorBase& self);

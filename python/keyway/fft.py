@@ -137,8 +137,8 @@ def ihfftn(input: Tensor, s: _Dims = None, dim: _Dims = None, norm: str | None =
 def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: _C.dtype | None = None, device: Any = None,
             requires_grad: bool = False) -> Tensor:
     """The frequencies of the elements of `fft` for samples `d` apart: 0, 1, ..., and the negative ones, over n * d."""
-    places = _C.arange(n, device=device)
-    signed = _C.where(places.lt((n + 1) // 2), places, places.sub(n))
+    indices = _C.arange(n, device=device)
+    signed = _C.where(indices.lt((n + 1) // 2), indices, indices.sub(n))
     return _frequencies(signed, n, d, out, dtype, requires_grad)
 
 

@@ -180,7 +180,7 @@ def _checked_like(what: str, tree: Any, other: Any) -> list[Any]:
 
 
 class _Vjp:
-    """A function at one place: its results, and products of vectors with its Jacobian."""
+    """A function at one point: its results, and products of vectors with its Jacobian."""
 
     def __init__(self, func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool) -> None:
         if not primals:
@@ -238,7 +238,7 @@ def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any,
 
 
 class _Linearized:
-    """A function at one place: its results, and products of its Jacobian with vectors.
+    """A function at one point: its results, and products of its Jacobian with vectors.
 
     The function runs once, and each product is a backward through the graph of a backward. That costs less than forward
     mode where there are many products: what vmap runs for all directions at once is one backward, not the function.
@@ -283,7 +283,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
 
 def _of_each_element(function: Callable[[Tensor], Any], tensor: Tensor, chunk_size: int | None) -> Any:
-    """What a function gives for tensors like this one with a 1 at one place each, along a first dimension."""
+    """What a function gives for tensors like this one with a 1 at one index each, along a first dimension."""
     count = tensor.numel()
     if count == 0:
         return tree_map(lambda leaf: leaf.new_zeros((0, *leaf.shape)), function(_C.zeros_like(tensor)))
@@ -324,10 +324,10 @@ def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fa
         outputs = leaves_of(result)
         _check_is_real("jacrev", outputs + leaves_of([args[number] for number in numbers]))
         rows = []
-        for place, output in enumerate(outputs):
-            def row(weight: Tensor, place: int = place) -> Any:
+        for index, output in enumerate(outputs):
+            def row(weight: Tensor, index: int = index) -> Any:
                 weights = [_C.zeros_like(other) for other in outputs]
-                weights[place] = weight
+                weights[index] = weight
                 return product(rebuilt(result, weights))
 
             columns = _of_each_element(row, output, chunk_size)
@@ -363,10 +363,10 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
         at = _Linearized("jacfwd", of_chosen, values, has_aux)
         arguments = leaves_of(values)
         columns: list[Any] = []
-        for place, argument in enumerate(arguments):
-            def column(tangent: Tensor, place: int = place) -> Any:
+        for index, argument in enumerate(arguments):
+            def column(tangent: Tensor, index: int = index) -> Any:
                 tangents = [_C.zeros_like(other) for other in arguments]
-                tangents[place] = tangent
+                tangents[index] = tangent
                 return at.product(rebuilt(values, tangents))
 
             product = _of_each_element(column, argument, chunk_size)

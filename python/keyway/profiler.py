@@ -123,12 +123,12 @@ def schedule(*, wait: int, warmup: int, active: int, repeat: int = 0, skip_first
     length = wait + warmup + active
 
     def action(step: int) -> ProfilerAction:
-        turn, place = divmod(step - skip_first, length)
-        if step < skip_first or (repeat > 0 and turn >= repeat) or place < wait:
+        turn, position = divmod(step - skip_first, length)
+        if step < skip_first or (repeat > 0 and turn >= repeat) or position < wait:
             return ProfilerAction.NONE
-        if place < wait + warmup:
+        if position < wait + warmup:
             return ProfilerAction.WARMUP
-        return ProfilerAction.RECORD_AND_SAVE if place == length - 1 else ProfilerAction.RECORD
+        return ProfilerAction.RECORD_AND_SAVE if position == length - 1 else ProfilerAction.RECORD
 
     return action
 

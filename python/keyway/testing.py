@@ -36,35 +36,35 @@ class _Comparison:
         self.check_dtype = check_dtype
         self.msg = msg
 
-    def fail(self, text: str, place: str) -> NoReturn:
-        text += f"\nThis is item {place}." if place else ""
+    def fail(self, text: str, item: str) -> NoReturn:
+        text += f"\nThis is item {item}." if item else ""
         raise AssertionError(self.msg(text) if callable(self.msg) else text if self.msg is None else self.msg)
 
-    def compare(self, actual: Any, expected: Any, place: str = "") -> None:
+    def compare(self, actual: Any, expected: Any, item: str = "") -> None:
         if isinstance(actual, Tensor) and isinstance(expected, Tensor):
-            self.compare_tensors(actual, expected, place)
+            self.compare_tensors(actual, expected, item)
         elif isinstance(actual, (bool, int, float, complex)) and isinstance(expected, (bool, int, float, complex)):
-            self.compare_numbers(actual, expected, place)
+            self.compare_numbers(actual, expected, item)
         elif actual is None or expected is None:
             if actual is not expected:
-                self.fail(f"One is None: {actual!r} and {expected!r}.", place)
+                self.fail(f"One is None: {actual!r} and {expected!r}.", item)
         elif _are(Mapping, actual, expected):
             if actual.keys() != expected.keys():
-                self.fail(f"The keys differ: {sorted(map(repr, actual))} and {sorted(map(repr, expected))}.", place)
+                self.fail(f"The keys differ: {sorted(map(repr, actual))} and {sorted(map(repr, expected))}.", item)
             for key in expected:
-                self.compare(actual[key], expected[key], f"{place}[{key!r}]")
+                self.compare(actual[key], expected[key], f"{item}[{key!r}]")
         elif _are(Sequence, actual, expected):
             if len(actual) != len(expected):
-                self.fail(f"The lengths differ: {len(actual)} and {len(expected)}.", place)
+                self.fail(f"The lengths differ: {len(actual)} and {len(expected)}.", item)
             for i, (one, other) in enumerate(zip(actual, expected)):
-                self.compare(one, other, f"{place}[{i}]")
+                self.compare(one, other, f"{item}[{i}]")
         else:
             raise keyway.TypeError(f"assert_close(): cannot compare {type(actual).__name__} with "
-                                   f"{type(expected).__name__}{' at item ' + place if place else ''}")
+                                   f"{type(expected).__name__}{' at item ' + item if item else ''}")
 
-    def compare_numbers(self, actual: complex, expected: complex, place: str) -> None:
+    def compare_numbers(self, actual: complex, expected: complex, item: str) -> None:
         if self.check_dtype and type(actual) is not type(expected):
-            self.fail(f"The types differ: {type(actual).__name__} and {type(expected).__name__}.", place)
+            self.fail(f"The types differ: {type(actual).__name__} and {type(expected).__name__}.", item)
         exact = isinstance(actual, int) and isinstance(expected, int)
         rtol, atol = self.given or ((0.0, 0.0) if exact else _TOLERANCES[keyway.float64])
         difference = abs(actual - expected)
@@ -72,15 +72,15 @@ class _Comparison:
         both_nan = actual != actual and expected != expected
         if actual != expected and not within and not (self.equal_nan and both_nan):
             self.fail(f"The numbers {actual} and {expected} differ by {difference}; "
-                      f"rtol is {rtol} and atol {atol}.", place)
+                      f"rtol is {rtol} and atol {atol}.", item)
 
-    def compare_tensors(self, actual: Tensor, expected: Tensor, place: str) -> None:
+    def compare_tensors(self, actual: Tensor, expected: Tensor, item: str) -> None:
         for attribute in self.attributes:
             one, other = getattr(actual, attribute), getattr(expected, attribute)
             if attribute == "stride":
                 one, other = one(), other()
             if one != other:
-                self.fail(f"The attribute '{attribute}' differs: {one} and {other}.", place)
+                self.fail(f"The attribute '{attribute}' differs: {one} and {other}.", item)
         if actual.is_meta or expected.is_meta or actual.numel() == 0:
             return
         exact = (0.0, 0.0)
@@ -97,7 +97,7 @@ class _Comparison:
             close = keyway.logical_or(close, keyway.logical_and(one.ne(one), other.ne(other)))
         wrong = actual.numel() - int(close.sum().item().real)
         if wrong > 0:
-            self.fail(_report(close, difference, magnitude, wrong, rtol, atol), place)
+            self.fail(_report(close, difference, magnitude, wrong, rtol, atol), item)
 
 
 def _comparable(tensor: Tensor) -> Tensor:
@@ -213,8 +213,8 @@ def _drawn(sizes: list[int], low: float, high: float, dtype: dtype, device: Any)
     if dtype is keyway.bool:
         return keyway.randint(int(low), int(high) + 1, sizes, device=device).to(dtype=dtype)
     span = min(int(high), 2**63 - 1) - int(low) + 1
-    if span >= 2**63:  # more than randint takes: a place in the lower half, moved up half the time
+    if span >= 2**63:  # more than randint takes: a number in the lower half, moved up half the time
         half = span // 2
-        place = keyway.rand(sizes, dtype=keyway.float64, device=device).mul(half).to(dtype=keyway.int64)
-        return place.add(int(low)).add(keyway.randint(0, 2, sizes, device=device).mul(half - 1)).to(dtype=dtype)
+        lower = keyway.rand(sizes, dtype=keyway.float64, device=device).mul(half).to(dtype=keyway.int64)
+        return lower.add(int(low)).add(keyway.randint(0, 2, sizes, device=device).mul(half - 1)).to(dtype=dtype)
     return keyway.randint(0, span, sizes, device=device).add(int(low)).to(dtype=dtype)

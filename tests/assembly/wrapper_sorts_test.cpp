@@ -20,15 +20,16 @@ TEST_CASE("a tensor that overlaps what is written is read as it was") {
   CHECK(values_of(a) == Values{1, 1, 2, 3});
 }
 
-TEST_CASE("a tensor with several elements in one place cannot be written") {
+TEST_CASE("a tensor with several elements in one memory location cannot be written") {
   const Tensor expanded = vector_of({1}).expand({3});
   CHECK(error_alone([&] {
           expanded.copy_(vector_of({1, 2, 3}));
         }) ==
-        "copy_: argument 'self' of shape [3] and strides [0] has several elements in one place: clone() it first");
-  CHECK(
-      error_alone([&] { expanded.add_(1); }) ==
-      "add_.Scalar: argument 'self' of shape [3] and strides [0] has several elements in one place: clone() it first");
+        "copy_: argument 'self' of shape [3] and strides [0] has several elements in one memory location: clone() it "
+        "first");
+  CHECK(error_alone([&] { expanded.add_(1); }) ==
+        "add_.Scalar: argument 'self' of shape [3] and strides [0] has several elements in one memory location: "
+        "clone() it first");
 }
 
 TEST_CASE("results of one call are not written over each other") {
@@ -47,9 +48,9 @@ TEST_CASE("results of one call are not written over each other") {
 }
 
 TEST_CASE("a kernel may return results whose sizes only it knows") {
-  const Tensor places = nonzero(tensor_of({0, 3, 5, 0}, {2, 2}));
-  CHECK(places.sizes() == IntArrayRef({2, 2}));
-  CHECK(values_of(places) == Values{0, 1, 1, 0});
+  const Tensor indices = nonzero(tensor_of({0, 3, 5, 0}, {2, 2}));
+  CHECK(indices.sizes() == IntArrayRef({2, 2}));
+  CHECK(values_of(indices) == Values{0, 1, 1, 0});
   Tensor out = vector_of({}, kLong);
   nonzero_out(out, vector_of({0, 7}));
   CHECK(values_of(out) == Values{1});

@@ -171,12 +171,12 @@ TEST_CASE("an undefined result counts among the gradients of backward") {
 }
 
 TEST_CASE("integer results of a Function require no gradient") {
-  struct Places : Function<Places> {
+  struct Indices : Function<Indices> {
     static variable_list forward(AutogradContext&, const Tensor& x) { return {x.argmax(), x * 2}; }
     static variable_list backward(AutogradContext&, variable_list grads) { return {grads[1] * 2}; }
   };
   const Tensor x = leaf({3});
-  const variable_list results = Places::apply(x);
+  const variable_list results = Indices::apply(x);
   CHECK_FALSE(results[0].requires_grad());
   results[1].backward();
   CHECK(values_of(x.grad()) == Values{2});

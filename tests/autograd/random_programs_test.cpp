@@ -295,7 +295,7 @@ class Program {
                 bool no_grad, bool overlaps = false) {
     OracleTensor oracle;
     oracle.family = family_of_view(base.oracle, no_grad);
-    for (std::size_t e : elements) oracle.places.push_back(base.oracle.places[e]);
+    for (std::size_t e : elements) oracle.cells.push_back(base.oracle.cells[e]);
     oracle.sizes = std::move(sizes);
     add({std::move(tensor), std::move(oracle), /*is_view=*/true, overlaps || base.overlaps});
   }

@@ -94,18 +94,18 @@ struct Family {
 
 struct OracleTensor {
   std::shared_ptr<Family> family;
-  std::vector<std::size_t> places;  // of each element, in row-major order
+  std::vector<std::size_t> cells;  // of each element, in row-major order
   std::vector<std::int64_t> sizes;
 
-  double value(std::size_t i) const { return family->cells->values[places[i]]; }
-  int node(std::size_t i) const { return family->nodes[places[i]]; }
+  double value(std::size_t i) const { return family->cells->values[cells[i]]; }
+  int node(std::size_t i) const { return family->nodes[cells[i]]; }
   Element element(std::size_t i) const { return {value(i), node(i)}; }
   void set(std::size_t i, Element element) {
-    family->cells->values[places[i]] = element.value;
-    family->nodes[places[i]] = element.node;
+    family->cells->values[cells[i]] = element.value;
+    family->nodes[cells[i]] = element.node;
   }
-  void set_value(std::size_t i, double value) { family->cells->values[places[i]] = value; }
-  std::size_t numel() const { return places.size(); }
+  void set_value(std::size_t i, double value) { family->cells->values[cells[i]] = value; }
+  std::size_t numel() const { return cells.size(); }
 };
 
 inline OracleTensor fresh(std::vector<std::int64_t> sizes) {
@@ -116,7 +116,7 @@ inline OracleTensor fresh(std::vector<std::int64_t> sizes) {
   t.family->cells = std::make_shared<Cells>();
   t.family->cells->values.resize(numel);
   t.family->nodes.resize(numel, ScalarTape::kConstant);
-  for (std::size_t i = 0; i < numel; ++i) t.places.push_back(i);
+  for (std::size_t i = 0; i < numel; ++i) t.cells.push_back(i);
   t.sizes = std::move(sizes);
   return t;
 }

@@ -207,9 +207,9 @@ class Style(Scratch):
         self.expect_problems("check_style.py", "core/a.h:1: a header begins with a comment and #pragma once")
 
     def test_a_path_of_one_machine_is_found(self):
-        place = "/" + "home/someone"
-        self.write({"tools/a.py": f"open('{place}/x')\nopen('a{place}')\n"})
-        self.expect_problems("check_style.py", f"tools/a.py:1: {place} is a path of one machine")
+        path = "/" + "home/someone"
+        self.write({"tools/a.py": f"open('{path}/x')\nopen('a{path}')\n"})
+        self.expect_problems("check_style.py", f"tools/a.py:1: {path} is a path of one machine")
 
     def test_unformatted_code_is_found(self):
         self.write({"core/a.cpp": "int x;\nint  f( ){return 1;}\n"})

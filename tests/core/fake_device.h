@@ -28,7 +28,7 @@ class FakeDevices final : public DeviceGuardImplInterface {
   static constexpr int kCount = 2;
   struct FakeEvent {
     Stream stream;
-    int place;  // in its stream
+    int position;  // in its stream
   };
 
   explicit FakeDevices(DeviceType type = register_device_type("npu")) : type_(type) { here() = {}; }
@@ -90,7 +90,7 @@ class FakeDevices final : public DeviceGuardImplInterface {
   void record(void* event, Stream stream) override {
     auto& fake = *static_cast<FakeEvent*>(event);
     fake.stream = stream;
-    fake.place = queued(stream);
+    fake.position = queued(stream);
     note("record in " + to_string(stream));
   }
   void block(void* event, Stream stream) override {
@@ -98,14 +98,14 @@ class FakeDevices final : public DeviceGuardImplInterface {
   }
   bool query_event(void* event) const override {
     const auto& fake = *static_cast<FakeEvent*>(event);
-    return done(fake.stream) >= fake.place;
+    return done(fake.stream) >= fake.position;
   }
   void synchronize_event(void* event) const override {
     note("synchronize event of " + to_string(static_cast<FakeEvent*>(event)->stream));
     if (while_waiting) while_waiting();
   }
   double elapsed_time(void* start, void* end) const override {
-    return static_cast<FakeEvent*>(end)->place - static_cast<FakeEvent*>(start)->place;
+    return static_cast<FakeEvent*>(end)->position - static_cast<FakeEvent*>(start)->position;
   }
   bool is_capturing(Stream stream) const override { return captured && *captured == stream; }
   void range_push(const char* name) noexcept override { note("range " + std::string(name)); }

@@ -69,11 +69,11 @@ TEST_CASE("an error that leaves several operators has the arguments of the inner
 
 TEST_CASE("a long argument is cut") {
   const RegistrationHandle handle =
-      define("leave::list(Tensor self, int[] places) -> ()",
+      define("leave::list(Tensor self, int[] indices) -> ()",
              [](const TensorBase&, ArrayRef<std::int64_t>) { KEYWAY_FAIL(Value, "no good"); });
-  const std::vector<std::int64_t> places(10000, 12345);
+  const std::vector<std::int64_t> indices(10000, 12345);
   const std::string text = error_of(
-      [&] { op("leave::list").typed<void(const TensorBase&, ArrayRef<std::int64_t>)>().call(tensor(), places); });
+      [&] { op("leave::list").typed<void(const TensorBase&, ArrayRef<std::int64_t>)>().call(tensor(), indices); });
   CHECK(text.size() < 250);
   CHECK(text.ends_with("..."));
 }

@@ -110,10 +110,10 @@ void check_out_is_input(const Sample& sample, const Stack& expected, Tally& tall
 
 // What the functional overload gives in a dtype, if it can be asked for one.
 Stack in_dtype(const Sample& sample, ScalarType dtype) {
-  const auto place = operator_named(sample.entry->op).schema().arguments().find("dtype");
-  if (!place) return {};
+  const auto position = operator_named(sample.entry->op).schema().arguments().find("dtype");
+  if (!position) return {};
   Stack arguments = sample.arguments;
-  arguments[*place] = IValue(dtype);
+  arguments[*position] = IValue(dtype);
   return call(sample.entry->op, arguments).results;
 }
 

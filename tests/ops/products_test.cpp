@@ -10,7 +10,7 @@ using testing::error_of;
 
 namespace {
 
-// Small integers, different at each place.
+// Small integers, different at each index.
 Tensor numbers(IntArrayRef sizes, std::int64_t salt) {
   Tensor tensor = empty(sizes, kDouble);
   double* const data = static_cast<double*>(tensor.data_ptr());
@@ -21,12 +21,12 @@ Tensor numbers(IntArrayRef sizes, std::int64_t salt) {
 }
 
 double at(const Tensor& tensor, const std::vector<std::int64_t>& index) {
-  std::int64_t place = 0;
+  std::int64_t offset = 0;
   const std::size_t lead = index.size() - tensor.sizes().size();
   for (std::size_t d = 0; d < tensor.sizes().size(); ++d) {
-    if (tensor.sizes()[d] != 1) place += index[lead + d] * tensor.strides()[d];
+    if (tensor.sizes()[d] != 1) offset += index[lead + d] * tensor.strides()[d];
   }
-  return static_cast<const double*>(tensor.data_ptr())[place];
+  return static_cast<const double*>(tensor.data_ptr())[offset];
 }
 
 // The definition of matmul for tensors of two dimensions or more.

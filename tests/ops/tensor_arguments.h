@@ -11,7 +11,7 @@
 
 namespace keyway::inline v1::testing {
 
-// Where a tensor stands: in an argument, and if that is a list, at a place of it.
+// Where a tensor stands: in an argument, and if that is a list, at an index of it.
 struct Slot {
   std::size_t argument;
   std::size_t item;
@@ -30,7 +30,7 @@ std::vector<Tensor> tensors_in(const Stack& stack);
 // Another tensor of the same values in memory of its own: row-major, or as the name says.
 enum class Lay { Contiguous, Transposed, Strided };
 Tensor laid(const Tensor& tensor, Lay lay);
-// The first place of a dimension, expanded to its size: other values, and elements that share memory.
+// The first index of a dimension, expanded to its size: other values, and elements that share memory.
 Tensor expanded(const Tensor& tensor, std::int64_t dim);
 // The same memory layout on Meta, where there is no memory.
 Tensor on_meta(const Tensor& tensor);

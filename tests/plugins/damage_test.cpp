@@ -101,7 +101,7 @@ std::vector<Part> tables_of(const std::string& bytes) {
 }
 
 // Where the file has the bytes at an address.
-std::uint64_t place_of(const std::string& bytes, std::uint64_t address) {
+std::uint64_t offset_of(const std::string& bytes, std::uint64_t address) {
   const auto header = struct_at<Elf64_Ehdr>(bytes, 0);
   for (const auto& segment : structs_at<Elf64_Phdr>(bytes, header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr))) {
     if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
@@ -118,25 +118,25 @@ std::string with_other_layout(std::string bytes) {
   const auto symbols = std::ranges::find(tables, ".dynsym", &Part::name);
   for (const auto& symbol : structs_at<Elf64_Sym>(bytes, symbols->begin, symbols->size)) {
     if (std::string_view(bytes.data() + names->begin + symbol.st_name) != "keyway_plugin") continue;
-    char& byte = bytes[place_of(bytes, symbol.st_value)];
+    char& byte = bytes[offset_of(bytes, symbol.st_value)];
     byte = static_cast<char>(byte ^ 1);
   }
   return bytes;
 }
 
-// The places of the functions that the loader calls first and last, in the dynamic table.
+// The offsets of the functions that the loader calls first and last, in the dynamic table.
 std::vector<std::uint64_t> begin_and_end(const std::string& bytes) {
   const auto header = struct_at<Elf64_Ehdr>(bytes, 0);
-  std::vector<std::uint64_t> places;
+  std::vector<std::uint64_t> offsets;
   for (const auto& segment : structs_at<Elf64_Phdr>(bytes, header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr))) {
     if (segment.p_type != PT_DYNAMIC) continue;
     const auto entries = structs_at<Elf64_Dyn>(bytes, segment.p_offset, segment.p_filesz);
     for (std::size_t i = 0; i < entries.size() && entries[i].d_tag != DT_NULL; ++i) {
       if (entries[i].d_tag == DT_INIT || entries[i].d_tag == DT_FINI)
-        places.push_back(segment.p_offset + i * sizeof(Elf64_Dyn) + offsetof(Elf64_Dyn, d_un));
+        offsets.push_back(segment.p_offset + i * sizeof(Elf64_Dyn) + offsetof(Elf64_Dyn, d_un));
     }
   }
-  return places;
+  return offsets;
 }
 
 std::string refusal_of(const DamagedFile& file) {
@@ -165,15 +165,15 @@ TEST_CASE("no damage of a plug-in's headers and tables ends the process") {
   const int step = campaign(1, 7) == 1 ? 7 : 1;
   int counter = 0, refused = 0;
   for (const auto& [begin, size] : parts) {
-    for (std::uint64_t place = begin; place < begin + size; ++place) {
+    for (std::uint64_t offset = begin; offset < begin + size; ++offset) {
       for (int bit = 0; bit < 8; ++bit) {
-        const auto names_function = [&](std::uint64_t at) { return place >= at && place < at + 8; };
+        const auto names_function = [&](std::uint64_t at) { return offset >= at && offset < at + 8; };
         if (std::ranges::any_of(functions, names_function) || counter++ % step != 0) continue;
         std::string bytes = whole;
-        bytes[place] = static_cast<char>(bytes[place] ^ (1 << bit));
+        bytes[offset] = static_cast<char>(bytes[offset] ^ (1 << bit));
         file.write(bytes);
         const Outcome outcome = load_in_child(file.path.string());
-        if (outcome == Outcome::Crashed) crashes.push_back(std::to_string(place) + " bit " + std::to_string(bit));
+        if (outcome == Outcome::Crashed) crashes.push_back(std::to_string(offset) + " bit " + std::to_string(bit));
         refused += outcome == Outcome::Refused ? 1 : 0;
       }
     }
@@ -189,8 +189,8 @@ TEST_CASE("damaged tables of names, symbols, versions and relocations are follow
   file.write(whole);
   REQUIRE(refusal_of(file).find("it is built against other headers") != std::string::npos);
   std::fstream damaged_file(file.path, std::ios::binary | std::ios::in | std::ios::out);
-  const auto put = [&](std::uint64_t place, char byte) {
-    damaged_file.seekp(static_cast<std::streamoff>(place));
+  const auto put = [&](std::uint64_t offset, char byte) {
+    damaged_file.seekp(static_cast<std::streamoff>(offset));
     damaged_file.put(byte).flush();
   };
   const int step = campaign(1, 7) == 1 ? 13 : 1;
@@ -198,15 +198,15 @@ TEST_CASE("damaged tables of names, symbols, versions and relocations are follow
   std::map<std::string, int> found;  // how often it was seen, by table
   for (const Part& table : tables_of(whole)) {
     found[table.name] = 0;
-    for (std::uint64_t place = table.begin; place < table.begin + table.size; ++place) {
+    for (std::uint64_t offset = table.begin; offset < table.begin + table.size; ++offset) {
       for (int bit = 0; bit < 8; ++bit) {
         if (counter++ % step != 0) continue;
-        INFO(table.name << " at " << place << ", bit " << bit);
-        put(place, static_cast<char>(whole[place] ^ (1 << bit)));
+        INFO(table.name << " at " << offset << ", bit " << bit);
+        put(offset, static_cast<char>(whole[offset] ^ (1 << bit)));
         const std::string text = refusal_of(file);
         found[table.name] += text.find("it is damaged") != std::string::npos ? 1 : 0;
       }
-      put(place, whole[place]);
+      put(offset, whole[offset]);
     }
   }
   INFO(counter);
@@ -224,9 +224,9 @@ TEST_CASE("a library may begin and end with functions that no symbol names, but 
     CHECK(op("begins::begun").typed<std::int64_t(const TensorBase&)>().call(tensor()) == 1);
   }
   const DamagedFile file;
-  for (const std::uint64_t place : begin_and_end(whole)) {
+  for (const std::uint64_t offset : begin_and_end(whole)) {
     std::string bytes = whole;
-    bytes[place] = static_cast<char>(bytes[place] + 1);
+    bytes[offset] = static_cast<char>(bytes[offset] + 1);
     file.write(bytes);
     CHECK(refusal_of(file).ends_with(": it is damaged: what runs when it is loaded begins within a function"));
     // Without sections, as after a cut, the same.

@@ -77,7 +77,7 @@ def test_tensors_of_one_element_are_numbers_in_sequences():
         ([[1, 2], np.array([1, 2, 3])], r"length 2 at dim 1 \(got 3\)"),
     ],
 )
-def test_ragged_sequences_are_refused_with_the_place(data, where):
+def test_ragged_sequences_are_refused_with_the_item(data, where):
     error = keyway.TypeError if "number" in where else keyway.ValueError
     with pytest.raises(error, match=where):
         keyway.tensor(data)

@@ -55,10 +55,10 @@ def test_copies_of_several_views_are_a_tuple_or_go_into_tensors():
     assert [part.tolist() for part in parts] == [[0, 1, 2], [3, 4, 5]]
     assert [part.tolist() for part in halves] == [[[0, 1, 2]], [[3, 4, 5]]]
     assert [part.tolist() for part in rest] == [[[0], [3]], [[1, 2], [4, 5]]]
-    places = [keyway.empty(0), keyway.empty(0)]
-    assert keyway.unbind_copy(table(), out=places) is None and places[1].tolist() == [3, 4, 5]
+    outs = [keyway.empty(0), keyway.empty(0)]
+    assert keyway.unbind_copy(table(), out=outs) is None and outs[1].tolist() == [3, 4, 5]
     with pytest.raises(keyway.ValueError, match="2"):
-        keyway.unbind_copy(table(), out=places[:1])
+        keyway.unbind_copy(table(), out=outs[:1])
 
 
 def test_copies_of_complex_numbers_and_their_parts():

@@ -72,7 +72,7 @@ def test_samplers_draw_what_they_say():
     assert list(data.BatchSampler(range(5), 2, drop_last=True)) == [[0, 1], [2, 3]]
 
 
-def test_examples_become_batches_place_by_place():
+def test_examples_become_batches_position_by_position():
     Point = namedtuple("Point", "x y")
     collate = data.default_collate
     assert collate([1, 2]).dtype is keyway.int64 and collate([1.5, 2.5]).dtype is keyway.float64

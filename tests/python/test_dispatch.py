@@ -30,7 +30,7 @@ def test_sets_of_keys():
     assert keys & DispatchKeySet.full_after("Autograd") == DispatchKeySet("CPU")
     assert keys and not DispatchKeySet()
     assert repr(keys) == "DispatchKeySet({AutogradCPU, CPU})"
-    with pytest.raises(keyway.ValueError, match="stands for no one place"):
+    with pytest.raises(keyway.ValueError, match="stands for no one position"):
         DispatchKeySet.full_after("CompositeImplicitAutograd")
 
 

@@ -9,11 +9,11 @@ import pytest
 def operators():
     """Every operator's function and method, by the name that its example calls it by."""
     found = {}
-    for place, names in (("keyway", vars(keyway._C)), ("keyway.nn.functional", vars(keyway._C._nn)),
+    for owner, names in (("keyway", vars(keyway._C)), ("keyway.nn.functional", vars(keyway._C._nn)),
                          ("Tensor", vars(keyway.Tensor))):
         for name, value in names.items():
             if isinstance(value, keyway.OperatorFunction):
-                found[f"{place}.{name}"] = value
+                found[f"{owner}.{name}"] = value
     return found
 
 

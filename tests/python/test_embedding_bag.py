@@ -71,10 +71,10 @@ def test_rows_of_two_dimensions_are_bags_and_weights_weigh():
 
 
 def test_the_operator_also_says_where_elements_come_from():
-    values, bags, sizes, places = keyway.embedding_bag(
+    values, bags, sizes, indices = keyway.embedding_bag(
         keyway.tensor(TABLE), keyway.tensor([1, 2, 0, 2, 2, 1]), keyway.tensor([0, 2, 2, 5]), mode=2)
     assert bags.tolist() == [0, 0, 2, 2, 2, 3] and sizes.tolist() == [2, 0, 3, 1]
-    assert places.tolist() == [[1, 2], [0, 0], [0, 2], [1, 1]]
+    assert indices.tolist() == [[1, 2], [0, 0], [0, 2], [1, 1]]
     assert values.tolist() == [[3.0, 2.5], [0.0, 0.0], [1.0, 2.5], [3.0, 0.5]]
 
 

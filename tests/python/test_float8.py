@@ -93,11 +93,11 @@ def test_elements_are_filled_and_moved(name):
     dtype = getattr(keyway, name)
     x = keyway.tensor([[1.0, 2.0, 3.0], [-4.0, 0.5, 0.0]], dtype=dtype)
     wide = x.to(keyway.float32)
-    place = keyway.tensor([2, 0])
+    index = keyway.tensor([2, 0])
     same = [
         (x.t().contiguous(), wide.t()), (x.clone(), wide), (x.flip(1), wide.flip(1)),
         (keyway.cat([x, x]), keyway.cat([wide, wide])), (keyway.stack([x, x]), keyway.stack([wide, wide])),
-        (x.index_select(1, place), wide.index_select(1, place)), (x[:, place], wide[:, place]),
+        (x.index_select(1, index), wide.index_select(1, index)), (x[:, index], wide[:, index]),
         (x.gather(1, keyway.tensor([[0], [1]])), wide.gather(1, keyway.tensor([[0], [1]]))),
         (x.scatter(1, keyway.tensor([[2], [2]]), 7.0), wide.scatter(1, keyway.tensor([[2], [2]]), 7.0)),
         (x.repeat(2, 2), wide.repeat(2, 2)), (x.roll(1, 1), wide.roll(1, 1)),

@@ -28,9 +28,9 @@ def test_what_is_not_finite_is_its_mantissa():
 
 
 def test_the_parts_go_into_tensors_and_gradients_pass():
-    places = keyway.empty(0), keyway.empty(0, dtype=keyway.int32)
-    made = keyway.frexp(keyway.tensor([6.0]), out=places)
-    assert made.mantissa is places[0] and places[0].tolist() == [0.75] and places[1].tolist() == [3]
+    outs = keyway.empty(0), keyway.empty(0, dtype=keyway.int32)
+    made = keyway.frexp(keyway.tensor([6.0]), out=outs)
+    assert made.mantissa is outs[0] and outs[0].tolist() == [0.75] and outs[1].tolist() == [3]
     x = keyway.tensor([6.0], requires_grad=True)
     keyway.frexp(x).mantissa.backward()
     assert x.grad.tolist() == [0.125]

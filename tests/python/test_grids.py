@@ -1,4 +1,4 @@
-"""Places in a grid: unravel_index and gradient."""
+"""Points of a grid: unravel_index and gradient."""
 
 import keyway
 import keyway.testing
@@ -38,7 +38,7 @@ def test_gradient_of_a_line_is_its_slope() -> None:
         keyway.testing.assert_close(slope, keyway.full([4], 6.0))
 
 
-def test_gradient_of_a_parabola_between_uneven_places() -> None:
+def test_gradient_of_a_parabola_between_uneven_points() -> None:
     x = keyway.tensor([0.0, 0.5, 2.0, 3.0], dtype=keyway.float64)
     (slope,) = keyway.gradient(x * x, spacing=[x], edge_order=2)
     keyway.testing.assert_close(slope, 2 * x)
@@ -65,7 +65,7 @@ def test_gradient_has_a_gradient() -> None:
     ("arguments", "message"),
     [
         ({"edge_order": 3}, "edge_order is 1 or 2"),
-        ({"edge_order": 2, "dim": 0}, "dimension 0 has 2 places"),
+        ({"edge_order": 2, "dim": 0}, "dimension 0 has 2 points"),
         ({"dim": (0, 0)}, "names a dimension twice"),
         ({"dim": 2}, r"dim is in \[-2, 2\), not 2"),
         ({"spacing": [1.0]}, "spacing has 1 entries for 2 dimensions"),

@@ -1,4 +1,4 @@
-"""Counts of elements by bin, and places of those that are not zero."""
+"""Counts of elements by bin, and indices of those that are not zero."""
 
 import numpy as np
 import pytest
@@ -34,9 +34,9 @@ def test_ranges_without_width_and_without_elements():
 
 
 def test_a_histogram_goes_into_tensors():
-    places = keyway.empty(0), keyway.empty(0)
-    made = keyway.histogram(keyway.tensor([1.0, 2.0]), 2, out=places)
-    assert made.hist is places[0] and places[0].tolist() == [1.0, 1.0] and places[1].tolist() == [1.0, 1.5, 2.0]
+    outs = keyway.empty(0), keyway.empty(0)
+    made = keyway.histogram(keyway.tensor([1.0, 2.0]), 2, out=outs)
+    assert made.hist is outs[0] and outs[0].tolist() == [1.0, 1.0] and outs[1].tolist() == [1.0, 1.5, 2.0]
 
 
 def test_histograms_that_do_not_fit_are_refused():
@@ -61,7 +61,7 @@ def test_histograms_that_do_not_fit_are_refused():
             wrong()
 
 
-def test_a_fixed_number_of_places_that_are_not_zero():
+def test_a_fixed_number_of_indices_that_are_not_zero():
     x = keyway.tensor([[0, 3], [2, 1]])
     assert keyway.nonzero_static(x, size=2).tolist() == [[0, 1], [1, 0]]
     assert x.nonzero_static(size=4).tolist() == [[0, 1], [1, 0], [1, 1], [-1, -1]]

@@ -105,7 +105,7 @@ def test_masks_pick_where_they_are_true():
     assert x[0][rows[0]].tolist() == [[0, 1, 2, 3]]
 
 
-def test_a_bool_adds_a_dimension_of_one_place_or_none():
+def test_a_bool_adds_a_dimension_of_size_1_or_0():
     x = grid()
     assert x[True].shape == x[keyway.tensor(True)].shape == (1, 2, 3, 4)
     assert x[False].shape == (0, 2, 3, 4)
@@ -261,8 +261,8 @@ class RandomIndex:
         while dim < len(sizes) and numbers.random() < 0.85:
             dim += self.add(sizes[dim:])
         if numbers.random() < 0.3:
-            places = [0, len(self.pairs)] if dim == len(sizes) else [len(self.pairs)]
-            self.pairs.insert(numbers.choice(places), (..., ...))
+            choices = [0, len(self.pairs)] if dim == len(sizes) else [len(self.pairs)]
+            self.pairs.insert(numbers.choice(choices), (..., ...))
 
     def add(self, sizes):
         size = sizes[0]
@@ -287,8 +287,8 @@ class RandomIndex:
                 self.pairs.append((keyway.tensor(mask.tolist()), mask))
                 return dims
         shape = self.numbers.choice([(self.count,), (2, self.count), (1,)])
-        places = self.np.array([self.numbers.randrange(-size, size) for _ in range(self.np.prod(shape))]).reshape(shape)
-        self.pairs.append((keyway.tensor(places.tolist()), places))
+        index = self.np.array([self.numbers.randrange(-size, size) for _ in range(self.np.prod(shape))]).reshape(shape)
+        self.pairs.append((keyway.tensor(index.tolist()), index))
         return 1
 
     def of(self, which):

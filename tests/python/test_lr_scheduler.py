@@ -141,7 +141,7 @@ def test_chained_schedules_step_together_and_keep_their_state():
         lr_scheduler.ChainedScheduler([])
 
 
-def test_warm_restarts_go_to_a_place_between_steps():
+def test_warm_restarts_go_to_an_epoch_between_steps():
     optimizer = make_optimizer()
     schedule = lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 2, 2)
     schedule.step(3.5)

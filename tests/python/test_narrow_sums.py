@@ -11,7 +11,7 @@ NARROW = [keyway.bfloat16, keyway.float16]
 MANY = 3000  # of ones, a sum that rounds at each term would stop at 256 or 2048
 
 
-def places(n=MANY):
+def indices(n=MANY):
     return keyway.arange(n) % 3
 
 
@@ -26,23 +26,23 @@ def gradient(function, weights):
 
 
 SUMS = {
-    "index_add": lambda make: make(4).index_add(0, places(), make(MANY)),
-    "index_add of rows": lambda make: make(4, 5).index_add(0, places(), make(MANY, 5), alpha=0.25),
-    "index_add of columns": lambda make: make(5, 4).index_add(1, places(), make(5, MANY)),
-    "index_add of a transposed table": lambda make: make(5, 4).t().index_add(0, places(), make(MANY, 5)),
-    "scatter_add": lambda make: make(4).scatter_add(0, places(), make(MANY)),
-    "scatter_add across": lambda make: make(4, 5).scatter_add(0, places()[:, None].expand(MANY, 5), make(MANY, 5)),
-    "scatter": lambda make: make(4).scatter(0, places(), make(MANY), reduce="add"),
-    "scatter of a number": lambda make: make(4).scatter(0, places(), 0.5, reduce="add"),
-    "scatter of products": lambda make: make(4).scatter(0, places(40), make(40), reduce="multiply"),
-    "index_put": lambda make: make(4, 5).index_put((places(),), make(MANY, 5), accumulate=True),
-    "index_put of elements": lambda make: make(4, 5).index_put((places(), places()), make(MANY), accumulate=True),
-    "put": lambda make: make(4).put(places(), make(MANY), accumulate=True),
-    "gather's gradient": gradient(lambda x: x.gather(0, places()), (MANY,)),
-    "take_along_dim's gradient": gradient(lambda x: x.take_along_dim(places(), 0), (MANY,)),
-    "index_select's gradient": gradient(lambda x: x.index_select(0, places()), (MANY,)),
-    "an index's gradient": gradient(lambda x: x[places()], (MANY,)),
-    "embedding's gradient": gradient(lambda x: F.embedding(places(), x[:, None]), (MANY, 1)),
+    "index_add": lambda make: make(4).index_add(0, indices(), make(MANY)),
+    "index_add of rows": lambda make: make(4, 5).index_add(0, indices(), make(MANY, 5), alpha=0.25),
+    "index_add of columns": lambda make: make(5, 4).index_add(1, indices(), make(5, MANY)),
+    "index_add of a transposed table": lambda make: make(5, 4).t().index_add(0, indices(), make(MANY, 5)),
+    "scatter_add": lambda make: make(4).scatter_add(0, indices(), make(MANY)),
+    "scatter_add across": lambda make: make(4, 5).scatter_add(0, indices()[:, None].expand(MANY, 5), make(MANY, 5)),
+    "scatter": lambda make: make(4).scatter(0, indices(), make(MANY), reduce="add"),
+    "scatter of a number": lambda make: make(4).scatter(0, indices(), 0.5, reduce="add"),
+    "scatter of products": lambda make: make(4).scatter(0, indices(40), make(40), reduce="multiply"),
+    "index_put": lambda make: make(4, 5).index_put((indices(),), make(MANY, 5), accumulate=True),
+    "index_put of elements": lambda make: make(4, 5).index_put((indices(), indices()), make(MANY), accumulate=True),
+    "put": lambda make: make(4).put(indices(), make(MANY), accumulate=True),
+    "gather's gradient": gradient(lambda x: x.gather(0, indices()), (MANY,)),
+    "take_along_dim's gradient": gradient(lambda x: x.take_along_dim(indices(), 0), (MANY,)),
+    "index_select's gradient": gradient(lambda x: x.index_select(0, indices()), (MANY,)),
+    "an index's gradient": gradient(lambda x: x[indices()], (MANY,)),
+    "embedding's gradient": gradient(lambda x: F.embedding(indices(), x[:, None]), (MANY, 1)),
     "interpolation's gradient": gradient(lambda x: F.interpolate(x[None, None], size=MANY), (1, 1, MANY)),
     "interpolation's gradient in two": gradient(lambda x: F.interpolate(x[None, None, None], size=(50, 60)), (50, 60)),
     "interpolation's gradient in three": gradient(
@@ -52,17 +52,17 @@ SUMS = {
         lambda x: F.pad(x.reshape(1, 1, 3, 1), (1, 1, 3, 3), mode="circular"), (9, 3)),
     "logcumsumexp's gradient": gradient(lambda x: (x * 16).logcumsumexp(0), (3,)),
     "scatter_reduce's gradient of products": gradient(
-        lambda x: keyway.ones(1, dtype=x.dtype).scatter_reduce(0, places(3) * 0, x, "prod"), (1,)),
+        lambda x: keyway.ones(1, dtype=x.dtype).scatter_reduce(0, indices(3) * 0, x, "prod"), (1,)),
     "repetition's gradient": gradient(lambda x: x.repeat_interleave(1000), (MANY,)),
 }
 for reduce in ("sum", "mean", "prod"):
     n = 40 if reduce == "prod" else MANY
     for own in (True, False):
         SUMS[f"scatter_reduce {reduce} {own}"] = lambda make, n=n, reduce=reduce, own=own: make(4).scatter_reduce(
-            0, places(n), make(n), reduce, include_self=own)
+            0, indices(n), make(n), reduce, include_self=own)
         if reduce != "sum":
             SUMS[f"index_reduce {reduce} {own}"] = lambda make, n=n, reduce=reduce, own=own: make(4).index_reduce(
-                0, places(n), make(n), reduce, include_self=own)
+                0, indices(n), make(n), reduce, include_self=own)
 
 
 @pytest.mark.parametrize("dtype", NARROW)

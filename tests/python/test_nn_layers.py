@@ -413,11 +413,11 @@ def test_pooling_by_powers_and_adaptive_maxima_by_hand():
     x = keyway.tensor([[[3.0, 4.0, 6.0, 8.0, 0.0]]])
     assert nn.LPPool1d(2, 2)(x).tolist() == [[pytest.approx([5.0, 10.0])]]
     assert nn.LPPool2d(1, (1, 2), stride=1)(x).tolist() == [[[7.0, 10.0, 14.0, 8.0]]]
-    values, places = nn.AdaptiveMaxPool1d(3, return_indices=True)(x)
-    assert values.tolist() == [[[4.0, 8.0, 8.0]]] and places.tolist() == [[[1, 3, 3]]]
+    values, indices = nn.AdaptiveMaxPool1d(3, return_indices=True)(x)
+    assert values.tolist() == [[[4.0, 8.0, 8.0]]] and indices.tolist() == [[[1, 3, 3]]]
     image = keyway.arange(12.0).reshape(1, 3, 4)
-    values, places = nn.AdaptiveMaxPool2d((None, 2), return_indices=True)(image)
-    assert values.tolist() == [[[1, 3], [5, 7], [9, 11]]] and places.tolist() == [[[1, 3], [5, 7], [9, 11]]]
+    values, indices = nn.AdaptiveMaxPool2d((None, 2), return_indices=True)(image)
+    assert values.tolist() == [[[1, 3], [5, 7], [9, 11]]] and indices.tolist() == [[[1, 3], [5, 7], [9, 11]]]
     assert nn.AdaptiveMaxPool3d(1)(image.unsqueeze(0)).tolist() == [[[[11.0]]]]
     assert nn.AdaptiveMaxPool1d(0)(x).shape == (1, 1, 0)
     with pytest.raises(keyway.Error, match="adaptive_max_pool1d: requires all"):
@@ -427,12 +427,12 @@ def test_pooling_by_powers_and_adaptive_maxima_by_hand():
 def test_fractional_pooling_spreads_windows_by_samples():
     x = keyway.tensor([[[1.0, 2.0, 3.0, 4.0], [8.0, 7.0, 6.0, 5.0]]])
     samples = keyway.tensor([[[0.5, 0.1]]])
-    values, places = F.fractional_max_pool2d(x, 1, (2, 3), return_indices=True, _random_samples=samples)
-    assert values.tolist() == [[[1, 3, 4], [8, 6, 5]]] and places.tolist() == [[[0, 2, 3], [4, 6, 7]]]
+    values, indices = F.fractional_max_pool2d(x, 1, (2, 3), return_indices=True, _random_samples=samples)
+    assert values.tolist() == [[[1, 3, 4], [8, 6, 5]]] and indices.tolist() == [[[0, 2, 3], [4, 6, 7]]]
     volume = keyway.rand(2, 3, 5, 6, 7, requires_grad=True)
-    values, places = nn.FractionalMaxPool3d(2, output_ratio=0.5, return_indices=True)(volume)
+    values, indices = nn.FractionalMaxPool3d(2, output_ratio=0.5, return_indices=True)(volume)
     assert values.shape == (2, 3, 2, 3, 3)
-    keyway.testing.assert_close(volume.flatten(2).gather(2, places.flatten(2)), values.flatten(2))
+    keyway.testing.assert_close(volume.flatten(2).gather(2, indices.flatten(2)), values.flatten(2))
     values.sum().backward()
     assert volume.grad.sum().item() == values.numel()
     with pytest.raises(ValueError, match="either an output size"):

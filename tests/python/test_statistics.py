@@ -72,7 +72,7 @@ def test_unique_gives_what_is_asked_for():
     assert keyway.empty(0).unique().shape == (0,)
 
 
-def test_places_in_a_sequence():
+def test_positions_in_a_sequence():
     edges = keyway.tensor([1.0, 3.0, 5.0])
     x = keyway.tensor([[0.0, 3.0], [inf, nan]])
     assert keyway.searchsorted(edges, x).tolist() == [[0, 1], [3, 3]]

@@ -27,19 +27,19 @@ def functions_of(path, inside=None):
     return found
 
 
-PLACES = [
+OWNERS = [
     (keyway._C, functions_of(PACKAGE / "_C/_operators.pyi")),
     (keyway._C._nn, functions_of(PACKAGE / "_C/_nn.pyi")),
     (keyway.Tensor, functions_of(PACKAGE / "_C/_operators.pyi", "TensorOperators")),
 ]
 
 
-@pytest.mark.parametrize(("place", "stubs"), PLACES, ids=["keyway", "nn", "Tensor"])
-def test_the_stubs_have_every_operator_and_nothing_else(place, stubs):
-    operators = {name for name, value in vars(place).items() if isinstance(value, keyway.OperatorFunction)}
+@pytest.mark.parametrize(("owner", "stubs"), OWNERS, ids=["keyway", "nn", "Tensor"])
+def test_the_stubs_have_every_operator_and_nothing_else(owner, stubs):
+    operators = {name for name, value in vars(owner).items() if isinstance(value, keyway.OperatorFunction)}
     assert operators - set(stubs) == set()
     glue = set(stubs) - operators  # what is more in Python than the operator, or another thing: to, data
-    assert glue - hand_written("Tensor" if place is keyway.Tensor else None) == set()
+    assert glue - hand_written("Tensor" if owner is keyway.Tensor else None) == set()
 
 
 def documented_parameters(docstring, name):
@@ -57,12 +57,12 @@ def names_of(function):
     return [a.arg for a in arguments.posonlyargs + arguments.args] + star + [a.arg for a in arguments.kwonlyargs]
 
 
-@pytest.mark.parametrize(("place", "stubs"), PLACES, ids=["keyway", "nn", "Tensor"])
-def test_the_stubs_have_the_parameters_of_the_docstrings(place, stubs):
+@pytest.mark.parametrize(("owner", "stubs"), OWNERS, ids=["keyway", "nn", "Tensor"])
+def test_the_stubs_have_the_parameters_of_the_docstrings(owner, stubs):
     for name, definitions in stubs.items():
-        if not isinstance(vars(place)[name], keyway.OperatorFunction):
+        if not isinstance(vars(owner)[name], keyway.OperatorFunction):
             continue
-        documented = documented_parameters(vars(place)[name].__doc__, name)
+        documented = documented_parameters(vars(owner)[name].__doc__, name)
         assert [names_of(definition) for definition in definitions] == documented, name
 
 
@@ -84,15 +84,15 @@ def hand_written(inside=None, stub="_C/__init__.pyi"):
     return annotated | {node.name for node in body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
 
 
-@pytest.mark.parametrize(("place", "inside"), [(keyway._C, None), (keyway.Tensor, "Tensor"), (keyway._C._autograd, None),
+@pytest.mark.parametrize(("owner", "inside"), [(keyway._C, None), (keyway.Tensor, "Tensor"), (keyway._C._autograd, None),
                                                (keyway._C._cuda, None)], ids=["keyway", "Tensor", "_autograd", "_cuda"])
-def test_the_hand_written_stubs_have_what_is_no_operator_and_nothing_else(place, inside):
+def test_the_hand_written_stubs_have_what_is_no_operator_and_nothing_else(owner, inside):
     stubs = {keyway._C._autograd: "_C/_autograd.pyi", keyway._C._cuda: "_C/_cuda.pyi"}
-    stub = stubs.get(place, "_C/__init__.pyi")
-    others = {name for name, value in vars(place).items()
+    stub = stubs.get(owner, "_C/__init__.pyi")
+    others = {name for name, value in vars(owner).items()
               if not isinstance(value, (keyway.OperatorFunction, types.ModuleType)) and not name.startswith("__")}
     assert others - hand_written(inside, stub) == set()
-    assert {name for name in hand_written(inside, stub) if not hasattr(place, name)} == set()
+    assert {name for name in hand_written(inside, stub) if not hasattr(owner, name)} == set()
 
 
 @pytest.fixture(scope="module")

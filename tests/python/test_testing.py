@@ -61,7 +61,7 @@ def test_metadata_is_compared_unless_it_is_said():
         assert_close(a, a.t(), check_stride=True)
 
 
-def test_numbers_sequences_and_mappings_are_compared_with_the_place():
+def test_numbers_sequences_and_mappings_are_compared_with_the_item():
     assert_close([1.0, {"a": (2, None)}], [1.0 + 1e-9, {"a": (2, None)}])
     for actual, expected, text in [
         ([1, 2], [1, 3], r"numbers 2 and 3 differ by 1.*\n.*item \[1\]"),

@@ -1,4 +1,4 @@
-"""Images on another grid, as patches, and with channels as places."""
+"""Images on another grid, as patches, and with channels as pixels."""
 
 import math
 
@@ -18,7 +18,7 @@ def image(*sizes: int, requires_grad: bool = False) -> keyway.Tensor:
 
 # --- interpolate
 
-def test_nearest_takes_the_element_that_a_place_comes_to_lie_on():
+def test_nearest_takes_the_element_that_a_position_comes_to_lie_on():
     x = keyway.arange(4.0).reshape(1, 1, 4)
     assert F.interpolate(x, 6).tolist() == [[[0, 0, 1, 2, 2, 3]]]
     assert F.interpolate(x, scale_factor=0.5).tolist() == [[[0, 2]]]
@@ -76,7 +76,7 @@ def test_linear_modes_keep_a_dimension_that_keeps_its_size_whatever_the_scale():
     assert F.interpolate(x, scale_factor=1.3, mode="linear").tolist() == x.tolist()
 
 
-def test_area_is_the_mean_of_what_a_place_covers():
+def test_area_is_the_mean_of_what_an_element_covers():
     x = keyway.arange(6.0).reshape(1, 1, 6)
     assert F.interpolate(x, 2, mode="area").tolist() == [[[1, 4]]]
     assert F.interpolate(x, scale_factor=0.5, mode="area").tolist() == [[[0.5, 2.5, 4.5]]]
@@ -89,7 +89,7 @@ def test_gradients_of_interpolate(mode, sizes):
     assert gradcheck(lambda x: F.interpolate(x, scale_factor=1.7, mode=mode), (x,))
 
 
-def test_nearest_exact_goes_by_the_centres_of_places():
+def test_nearest_exact_goes_by_the_centres_of_elements():
     x = keyway.arange(4.0).reshape(1, 1, 4)
     assert F.interpolate(x, 2, mode="nearest-exact").tolist() == [[[1, 3]]]
     assert F.interpolate(x, 6, mode="nearest-exact").tolist() == [[[0, 1, 1, 2, 3, 3]]]
@@ -106,7 +106,7 @@ def test_cubic_convolution_has_slope_three_quarters():
 
 
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
-def test_antialiasing_weighs_all_that_a_place_covers(mode):
+def test_antialiasing_weighs_all_that_an_element_covers(mode):
     x = image(1, 2, 12, 9)
     smaller = F.interpolate(x, (1, 3), mode=mode, antialias=True)
     assert not keyway.equal(smaller, F.interpolate(x, (1, 3), mode=mode))
@@ -158,7 +158,7 @@ def test_an_identity_grid_gives_the_volume():
         assert_close(F.grid_sample(x, grid, "nearest", align_corners=align_corners), x)
 
 
-def test_a_place_of_a_grid_counts_along_the_last_dimension_first():
+def test_a_point_of_a_grid_counts_along_the_last_dimension_first():
     x = keyway.arange(24.0).reshape(1, 1, 2, 3, 4)
     grid = keyway.tensor([1.0, 0.0, -1.0]).reshape(1, 1, 1, 1, 3)
     assert F.grid_sample(x, grid, align_corners=True).item() == x[0, 0, 0, 1, 3]

@@ -28,8 +28,8 @@ PICTURES = Path("docs/architecture/imports.md")
 
 
 class Module:
-    def __init__(self, line, floor, name, places, allowed):
-        self.line, self.floor, self.name, self.places, self.allowed = line, floor, name, places, allowed
+    def __init__(self, line, floor, name, paths, allowed):
+        self.line, self.floor, self.name, self.paths, self.allowed = line, floor, name, paths, allowed
 
 
 class Floors:
@@ -43,10 +43,10 @@ class Floors:
                 continue
             match = re.fullmatch(r"(\d+|-)\s+(\S+)\s*(?:=\s*([^<]+))?<-\s*(.*)", text)
             if not match:
-                sys.exit(f"{shown_path}:{number}: not of the form 'floor module [= places] <- modules'")
-            floor, name, places, allowed = match.groups()
+                sys.exit(f"{shown_path}:{number}: not of the form 'floor module [= paths] <- modules'")
+            floor, name, paths, allowed = match.groups()
             self.modules[name] = Module(number, None if floor == "-" else int(floor), name,
-                                        places.split() if places else None, allowed.split())
+                                        paths.split() if paths else None, allowed.split())
         for module in self.modules.values():
             if module.allowed == ["*"]:
                 module.allowed = [other for other in self.modules if other != module.name]
@@ -67,18 +67,18 @@ class Floors:
         """The module that a file, or a folder with a / behind it, belongs to: the longest match wins."""
         best, length = None, -1
         for module in self.modules.values():
-            for place in module.places or [module.name + "/"]:
-                folder = place.endswith("/")
-                fits = path.startswith(place) if folder else (
-                    fnmatch.fnmatch(path, place) and path.count("/") == place.count("/"))
-                if fits and len(place) > length:
-                    best, length = module, len(place)
+            for pattern in module.paths or [module.name + "/"]:
+                folder = pattern.endswith("/")
+                fits = path.startswith(pattern) if folder else (
+                    fnmatch.fnmatch(path, pattern) and path.count("/") == pattern.count("/"))
+                if fits and len(pattern) > length:
+                    best, length = module, len(pattern)
         return best
 
     def node_of(self, path):
-        """What a file counts as in the graph of folders: its folder, or its module if that spells out its places."""
+        """What a file counts as in the graph of folders: its folder, or its module if that spells out its paths."""
         module = self.module_of(path)
-        return module.name if module and module.places else str(Path(path).parent)
+        return module.name if module and module.paths else str(Path(path).parent)
 
 
 def cmake_modules(root, files):
@@ -146,7 +146,7 @@ class Includes:
         if not self.floors.may_include(module.name, used.name):
             return f"{module.name} may not include {used.name}"
         if is_public and target not in self.public and not (self.generated and (self.generated / target).is_file()):
-            if not used.places:
+            if not used.paths:
                 return f"a public header may not include <keyway/{target}>, which is not in a HEADERS list"
         user_node, used_node = self.floors.node_of(str(path)), self.floors.node_of(target)
         if user_node != used_node:
@@ -156,7 +156,7 @@ class Includes:
     def _exists(self, target, used):
         if (self.root / target).is_file() or (self.generated and (self.generated / target).is_file()):
             return True
-        return self.generated is None and used.places is not None  # generated; the build is not there to look in
+        return self.generated is None and used.paths is not None  # generated; the build is not there to look in
 
     def _foreign_problem(self, path, target, is_public):
         if is_public and not STANDARD_HEADER.fullmatch(target):

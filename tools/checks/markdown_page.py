@@ -38,7 +38,7 @@ class Page:
                 prose.append(lines[number])
                 number += 1
                 continue
-            end = next((place for place in range(number + 1, len(lines)) if lines[place] == "```"), len(lines))
+            end = next((i for i in range(number + 1, len(lines)) if lines[i] == "```"), len(lines))
             self.blocks.append(Block(fence[1].strip(), number + 2, lines[number + 1:end], self._needs("\n".join(prose))))
             prose += [""] * (end + 1 - number)
             number = end + 1

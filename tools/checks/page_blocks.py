@@ -118,8 +118,8 @@ def check_shell(block, tree, add):
         def add_here(message, line=line):
             add(line, message)
         check_words(words, folder, tree, add_here)
-        command = [word for place, word in enumerate(words)
-                   if not re.match(r"\w+=", word) or any("=" not in before for before in words[:place])]
+        command = [word for i, word in enumerate(words)
+                   if not re.match(r"\w+=", word) or any("=" not in before for before in words[:i])]
         if not command:
             continue
         program = Path(command[0]).name

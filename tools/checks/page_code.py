@@ -30,8 +30,8 @@ def problem_of(done, page, block, report):
     """Reports the first error that has a line of the page, or else the first line that was printed."""
     if done.returncode == 0:
         return
-    place = re.escape(str(page.path))
-    for pattern in (rf"^{place}:(\d+):(?:\d+:)? (?:fatal )?(error: .*)", rf"^{place} \(with\):(\d+):(?:\d+:)? (error: .*)"):
+    path = re.escape(str(page.path))
+    for pattern in (rf"^{path}:(\d+):(?:\d+:)? (?:fatal )?(error: .*)", rf"^{path} \(with\):(\d+):(?:\d+:)? (error: .*)"):
         found = re.search(pattern, done.stderr, re.MULTILINE)
         if found:
             report.add(page.path, int(found[1]), found[2])

@@ -158,9 +158,9 @@ def public_names(module, path):
             imported.update((alias.name, (alias.asname, f"{node.module}.{alias.name}")) for alias in node.names)
     if listed is not None:
         return {name: imported[name][1] if name in imported else f"{module}.{name}" for name in listed}
-    found = defined | {name: place for name, (known_as, place) in imported.items()
+    found = defined | {name: full_name for name, (known_as, full_name) in imported.items()
                        if known_as == (None if computed else name)}
-    return {name: place for name, place in found.items() if not name.startswith("_")}
+    return {name: full_name for name, full_name in found.items() if not name.startswith("_")}
 
 
 def python_nav():
@@ -170,18 +170,18 @@ def python_nav():
     def visit(path, known):
         inner = path.parent if path.name == "__init__.py" else path.with_suffix("")
         module = ".".join(inner.relative_to(PACKAGE.parent).parts)
-        places = {name: place for name, place in public_names(module, path).items()
-                  if place not in known and not (inner / name).is_dir() and not (inner / f"{name}.py").is_file()}
+        shown = {name: full_name for name, full_name in public_names(module, path).items()
+                 if full_name not in known and not (inner / name).is_dir() and not (inner / f"{name}.py").is_file()}
         if module == "keyway":  # which has all names of the extension, of which operators have pages of their own
-            places |= public_names("keyway._C", PACKAGE / "_C/__init__.pyi")
-        if places:
+            shown |= public_names("keyway._C", PACKAGE / "_C/__init__.pyi")
+        if shown:
             page = f"reference/python/{module}.md"
-            members = "".join(f"        - {name}\n" for name in places)
+            members = "".join(f"        - {name}\n" for name in shown)
             write(PAGES / page, f"# {module}\n\n::: {module}\n    options:\n      members:\n{members}")
             nav.append({module: page})
         for below in sorted([*inner.glob("*.py"), *inner.glob("*/__init__.py")]):
             if below != path and not below.relative_to(inner).parts[0].startswith("_"):
-                visit(below, known.union(places.values()))
+                visit(below, known.union(shown.values()))
 
     visit(PACKAGE / "__init__.py", set())
     return nav

@@ -71,13 +71,13 @@ class Runner:
         """The statements without all that can be left out while the program still dies of the same signal."""
         size = max(1, len(statements) // 2)
         while time.monotonic() < until:
-            place, changed = 0, False
-            while place < len(statements) and time.monotonic() < until:
-                rest = statements[:place] + statements[place + size :]
+            start, changed = 0, False
+            while start < len(statements) and time.monotonic() < until:
+                rest = statements[:start] + statements[start + size :]
                 if rest and self.run(rest).died == died:
                     statements, changed = rest, True
                 else:
-                    place += size
+                    start += size
             if size == 1 and not changed:
                 break
             size = max(1, size // 2)

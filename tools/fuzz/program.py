@@ -39,13 +39,13 @@ v: list[Any] = [None] * 8
 libs: list[Any] = []
 
 
-def put(place: int, result: Any) -> None:
+def put(index: int, result: Any) -> None:
     """Keeps a result: the first tensor in it, unless it is large, or another value."""
     values = list(result) if isinstance(result, (tuple, list)) else [result]
     for value in values:
         if isinstance(value, keyway.Tensor):
             if value.numel() <= 4096:
-                t[place] = value
+                t[index] = value
             return
     keep(result)
 

@@ -13,9 +13,9 @@ Call = tuple[str, list[Any], dict[str, Any]]
 
 def mutated(args: list[Any], kwargs: dict[str, Any]) -> Iterator[Call]:
     """What was changed, positional arguments and keywords of each call. Arguments are not shared with the given ones."""
-    for place, value in enumerate(args):
+    for index, value in enumerate(args):
         for what, other in _other_kinds(value):
-            yield f"#{place} {what}", [*args[:place], other, *args[place + 1 :]], kwargs
+            yield f"#{index} {what}", [*args[:index], other, *args[index + 1 :]], kwargs
     for name, value in kwargs.items():
         for what, other in _other_kinds(value):
             yield f"{name} {what}", args, {**kwargs, name: other}

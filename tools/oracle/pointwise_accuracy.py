@@ -4,7 +4,7 @@
     python3 pointwise_accuracy.py [--only REGEX] [--points N] [--write docs/accuracy.md]
 
 Runs under a Python that has mpmath and Keyway. The points of a dtype are bit patterns of all exponents, denormals and both
-signs among them, what lies around the places where functions change their ways (integers, halves, multiples of pi, the
+signs among them, what lies around the points where functions change their ways (integers, halves, multiples of pi, the
 ends of ranges), and infinities and NaN are left out. Numbers are exact as they are given; what they lead to is computed
 with many more digits. Errors are in ULP, the distance of two neighbours of the dtype at the exact result, and where that
 is beyond the greatest number only infinity is right. Neither the build nor the tests need this file.
@@ -79,9 +79,9 @@ def of_bits(name: str, bits: int) -> float:
     return float(struct.unpack("<f", struct.pack("<I", wide))[0])
 
 
-PLACES = [0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 5.5, 6.0, 8.0, 10.0, 12.0, 13.0, 14.0, 15.0, 17.0,
-          20.0, 26.0, 27.0, 30.0, 36.0, 38.0, 50.0, 88.0, 89.0, 103.0, 104.0, 127.0, 128.0, 170.0, 171.0, 300.0, 700.0,
-          709.0, 710.0, 745.0, 1023.0, 1024.0, 1e4, 1e6, 1e9, *(k * math.pi / 4 for k in range(1, 41))]  # fmt: skip
+TURNS = [0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 5.5, 6.0, 8.0, 10.0, 12.0, 13.0, 14.0, 15.0, 17.0,
+         20.0, 26.0, 27.0, 30.0, 36.0, 38.0, 50.0, 88.0, 89.0, 103.0, 104.0, 127.0, 128.0, 170.0, 171.0, 300.0, 700.0,
+         709.0, 710.0, 745.0, 1023.0, 1024.0, 1e4, 1e6, 1e9, *(k * math.pi / 4 for k in range(1, 41))]  # fmt: skip
 
 
 def points(name: str, count: int) -> list[float]:
@@ -90,8 +90,8 @@ def points(name: str, count: int) -> list[float]:
     bits = {"float64": 64, "float32": 32}.get(name, 16)
     found = {of_bits(name, draw.getrandbits(bits)) for _ in range(count)}
     found |= {draw.uniform(-40, 40) for _ in range(count // 2)}
-    for place in PLACES:
-        for near in (place, math.nextafter(place, 0), math.nextafter(place, math.inf), place * (1 + 1e-5), place - 1e-4):
+    for turn in TURNS:
+        for near in (turn, math.nextafter(turn, 0), math.nextafter(turn, math.inf), turn * (1 + 1e-5), turn - 1e-4):
             found |= {near, -near}
     least = float(mpf(2) ** FORMATS[name].least)
     found |= {least, -least, 3 * least, -3 * least, float(FORMATS[name].greatest), -float(FORMATS[name].greatest)}
@@ -289,7 +289,7 @@ HEAD = """# Accuracy of pointwise functions
 
 The worst errors that `tools/oracle/pointwise_accuracy.py` finds on the CPU, of functions and of their derivatives by the
 first operand, beside results of mpmath; in ULP (0.5 is a result that is rounded once), with where that is. Numbers of all
-exponents are tried, denormals among them, and what lies around the places where functions change their ways. "beyond 1e6"
+exponents are tried, denormals among them, and what lies around the points where functions change their ways. "beyond 1e6"
 is a result without correct digits:
 
 - Derivatives of sigmoid, tanh and expm1 are computed from the results, as in PyTorch, so that the inputs need not be kept:

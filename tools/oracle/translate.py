@@ -55,14 +55,14 @@ def _tensor(tensor: torch.Tensor, memory: dict[Any, keyway.Tensor]) -> keyway.Te
         raise Untranslatable("a tensor of more than 64 dimensions")
     plain = tensor.detach().resolve_conj().resolve_neg()
     dtype = _named(str(plain.dtype)[6:])
-    place = (plain.untyped_storage().data_ptr(), plain.dtype)
-    if place not in memory:
+    key = (plain.untyped_storage().data_ptr(), plain.dtype)
+    if key not in memory:
         size = plain.untyped_storage().nbytes() // plain.itemsize
         whole = torch.as_strided(plain, (size,), (1,), 0).clone()
         bits = _AS_BITS.get(plain.dtype)
         flat = keyway.from_numpy((whole.view(bits) if bits else whole).numpy()).clone()
-        memory[place] = flat.view(dtype) if bits else flat
-    ours = memory[place].as_strided(tuple(plain.shape), plain.stride(), plain.storage_offset())
+        memory[key] = flat.view(dtype) if bits else flat
+    ours = memory[key].as_strided(tuple(plain.shape), plain.stride(), plain.storage_offset())
     return ours.detach().requires_grad_() if tensor.requires_grad else ours
 
 

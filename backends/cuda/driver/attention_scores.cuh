@@ -47,13 +47,13 @@ class AttentionScores {
     const std::int64_t first = example * mask.strides[0] + head * mask.strides[1];
     if (mask.kind == Kind::Bools) {
       const auto* const seen = reinterpret_cast<const std::uint8_t*>(mask.data);
-      each_of<kOfKeys>(first_query, first_key, first, scores, [&](float score, std::int64_t place) {
-        return seen[place] != 0 ? score : -std::numeric_limits<float>::infinity();
+      each_of<kOfKeys>(first_query, first_key, first, scores, [&](float score, std::int64_t offset) {
+        return seen[offset] != 0 ? score : -std::numeric_limits<float>::infinity();
       });
     } else {
       const auto* const added = reinterpret_cast<const T*>(mask.data);
-      each_of<kOfKeys>(first_query, first_key, first, scores, [&](float score, std::int64_t place) {
-        return score + static_cast<float>(added[place]) * kLog2E;
+      each_of<kOfKeys>(first_query, first_key, first, scores, [&](float score, std::int64_t offset) {
+        return score + static_cast<float>(added[offset]) * kLog2E;
       });
     }
   }
@@ -84,7 +84,7 @@ class AttentionScores {
     }
   }
 
-  // A score becomes f(score, place), the place in the mask, which begins at `first`; -infinity if it is not seen
+  // A score becomes f(score, offset), the offset in the mask, which begins at `first`; -infinity if it is not seen
   // whatever the mask.
   template <bool kOfKeys, int kColumns, typename F>
   __device__ void each_of(int first_query, int first_key, std::int64_t first, float (&scores)[kColumns][4],
@@ -93,14 +93,14 @@ class AttentionScores {
     const int column = (kOfKeys ? first_query : first_key) + attention_column();
     const std::int64_t down = launch_.mask.strides[kOfKeys ? 3 : 2], across = launch_.mask.strides[kOfKeys ? 2 : 3];
     const Range seen_of[2] = {seen<kOfKeys>(row), seen<kOfKeys>(row + 8)};
-    std::int64_t place = first + row * down + column * across;
+    std::int64_t offset = first + row * down + column * across;
 #pragma unroll
-    for (int i = 0; i < kColumns; ++i, place += 8 * across) {
+    for (int i = 0; i < kColumns; ++i, offset += 8 * across) {
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const int other = column + i * 8 + j % 2;
         const bool exists = other >= seen_of[j / 2].begin && other < seen_of[j / 2].end;
-        scores[i][j] = exists ? f(scores[i][j], place + j / 2 * 8 * down + j % 2 * across)
+        scores[i][j] = exists ? f(scores[i][j], offset + j / 2 * 8 * down + j % 2 * across)
                               : -std::numeric_limits<float>::infinity();
       }
     }

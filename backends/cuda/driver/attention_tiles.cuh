@@ -194,9 +194,9 @@ __device__ void multiply_weights(const float (&weights)[kOthers / 8][4], const T
   }
 }
 
-// Calls compute(tile, place) for tiles 0 to count - 1, after fetch(tile, place) began to bring each. They are in one of
-// two places in turn: while threads compute with one, what comes to the other one is on its way. Nothing else is in
-// these places: it begins with a barrier.
+// Calls compute(tile, slot) for tiles 0 to count - 1, after fetch(tile, slot) began to bring each. They are in one of
+// two slots in turn: while threads compute with one, what comes to the other one is on its way. Nothing else is in
+// these slots: it begins with a barrier.
 template <typename Fetch, typename Compute>
 __device__ void each_tile(int count, const Fetch& fetch, const Compute& compute) {
   __syncthreads();

@@ -121,8 +121,8 @@ void solve(Device device, const Size& size, const Run& run) {
   KEYWAY_CUSOLVER_CALL(SetStream, here.handle, runtime_stream(stream));
   std::size_t on_device = 0, on_host = 0;
   size(here.handle, here.parameters, &on_device, &on_host);
-  const auto memory = [](std::size_t bytes, Device place) {
-    return bytes == 0 ? TensorBase() : make_tensor({static_cast<std::int64_t>(bytes)}, kByte, place);
+  const auto memory = [](std::size_t bytes, Device on) {
+    return bytes == 0 ? TensorBase() : make_tensor({static_cast<std::int64_t>(bytes)}, kByte, on);
   };
   const TensorBase device_memory = memory(on_device, device), host_memory = memory(on_host, DeviceType::CPU);
   const auto address = [](const TensorBase& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; };

@@ -1,5 +1,5 @@
 // Device-side assertions: what kernels found wrong with the data they were given. A kernel does not stop for that: it
-// notes it in memory that device and host share, one place for each stream, and the next synchronisation with the
+// notes it in memory that device and host share, one slot for each stream, and the next synchronisation with the
 // stream throws it. Internal to backends/cuda.
 #pragma once
 
@@ -14,7 +14,7 @@ struct DeviceAssert {
 };
 
 // Where kernels of a stream note the address of a DeviceAssert. The device writes, and the host reads and clears it.
-// Graphs of a device, which may be replayed in any stream, have one place: what is found there is thrown by the next
+// Graphs of a device, which may be replayed in any stream, have one slot: what is found there is thrown by the next
 // synchronisation with any stream of the device.
 using DeviceAssertSlot = const DeviceAssert* volatile;
 DeviceAssertSlot* device_assert_slot(Stream stream);

@@ -5,7 +5,7 @@
 //
 // calls functor(const Element<3>&) for each element. A functor that has a `kElementError` returns whether it accepts
 // the element; one that it does not is an error of the next synchronisation, as in pointwise. Elements come in no
-// order: no two may write to one place. Requires: the space has elements; all operands lie on `on`.
+// order: no two may write to one location. Requires: the space has elements; all operands lie on `on`.
 #pragma once
 
 #include <keyway/backends/cuda/driver/each.h>

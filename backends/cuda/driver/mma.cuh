@@ -29,7 +29,7 @@ __device__ inline void mma_16x8x16(float (&sums)[4], const std::uint32_t (&a)[4]
   }
 }
 
-// A place in shared memory, as instructions address it.
+// An address in shared memory, as instructions take it.
 __device__ inline std::uint32_t shared_address(const void* at) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
 }

@@ -1,4 +1,4 @@
-// pointwise: the driver of every operator that computes each element of its result from the elements at the same place
+// pointwise: the driver of every operator that computes each element of its result from the elements at the same index
 // in its inputs. It is spelled as the CPU's is, over the same functors (backends/cpu/pointwise.h).
 //
 //   pointwise(Add<float>{argument(alpha)}, out, self, other);
@@ -6,7 +6,7 @@
 // A functor costs two kernels: one over vectors of 16 bytes of the widest operand, where each operand is contiguous or
 // one element along the innermost dimension, and one over single elements for all else. Both go through a space of few
 // dimensions by 32-bit arithmetic (launch_space.h). An element that the functor does not accept is noted, and an error
-// of the next synchronisation (device_asserts.h); the result at its place is then of no use, all others stand.
+// of the next synchronisation (device_asserts.h); the result at its index is then of no use, all others stand.
 // Requires: as there, and all operands lie on one device.
 #pragma once
 
@@ -111,15 +111,15 @@ __global__ void __launch_bounds__(kThreads)
   constexpr int N = Of::N;
   const std::uint32_t v = blockIdx.x * kThreads + threadIdx.x;
   if (v >= space.vectors) return;
-  const VectorSpace::Place place = space.place(v, Of::kWidth);
+  const VectorSpace::Position position = space.position(v, Of::kWidth);
   char* at[N];
-  space.rows.find(place.row, at);
-  for (int k = 0; k < N; ++k) at[k] += std::int64_t{place.column} * space.step[k];
+  space.rows.find(position.row, at);
+  for (int k = 0; k < N; ++k) at[k] += std::int64_t{position.column} * space.step[k];
   constexpr auto kInputs = std::make_index_sequence<N - 1>();
-  if (place.column + Of::kWidth <= space.columns) return Of::vector(functor, note, at, space.scalar, kInputs);
+  if (position.column + Of::kWidth <= space.columns) return Of::vector(functor, note, at, space.scalar, kInputs);
   constexpr bool kExists[1] = {true};
   std::int64_t offset[1][N] = {};
-  for (std::uint32_t i = place.column; i < space.columns; ++i) {
+  for (std::uint32_t i = position.column; i < space.columns; ++i) {
     Of::elements(functor, note, at, offset, kExists, kInputs);
     for (int k = 0; k < N; ++k) offset[0][k] += space.step[k];
   }

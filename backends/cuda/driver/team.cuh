@@ -55,7 +55,7 @@ __device__ Acc merge_teams(const Teams& teams, std::uint32_t rank, const Acc& mi
   return merge_neighbours(teams, rank, mine, merge);
 }
 
-// The merge, in order, of what the threads of each team have up to each of them: at their places in the block, in the
+// The merge, in order, of what the threads of each team have up to each of them: at their indices in the block, in the
 // memory that is returned. Every thread of the block calls it; before it is called again with the same types, all have
 // read what they need and met at a barrier.
 template <typename Acc, typename Merge>

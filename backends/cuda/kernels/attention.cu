@@ -313,19 +313,19 @@ struct FlashAttention {
   cudaStream_t stream() const { return runtime_stream(cuda_device_guard().get_stream(query.device())); }
 };
 
-// A place for a result that has dense rows.
+// A tensor for a result that has dense rows: `out` itself if it does, else one that finish() copies to it.
 class DenseRowsOut {
  public:
   explicit DenseRowsOut(const TensorBase& out)
-      : out_(out), place_(has_dense_rows(out) ? out : make_tensor(out.sizes(), out.dtype(), out.device())) {}
+      : out_(out), target_(has_dense_rows(out) ? out : make_tensor(out.sizes(), out.dtype(), out.device())) {}
 
-  AttentionHeads heads() const { return attention_heads(place_); }
+  AttentionHeads heads() const { return attention_heads(target_); }
   void finish() const {
-    if (!place_.is_same(out_)) copy_elements(place_, out_);
+    if (!target_.is_same(out_)) copy_elements(target_, out_);
   }
 
  private:
-  TensorBase out_, place_;
+  TensorBase out_, target_;
 };
 
 void attend_by_tensor_cores(FlashAttention of, const TensorBase& output, const TensorBase& logsumexp) {

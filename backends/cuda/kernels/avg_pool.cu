@@ -1,8 +1,8 @@
 // Average pooling, with windows of one size or ones that divide the input evenly.
 //
 // A thread has an element of the result and sums over its window, a thread of the gradient over the windows that look
-// at its element, in row-major order: no two write to one place. Neighbouring threads read neighbours, so memory bounds
-// both where windows are small, and the cache where they overlap.
+// at its element, in row-major order: no two write to one location. Neighbouring threads read neighbours, so memory
+// bounds both where windows are small, and the cache where they overlap.
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/kernels/kernels_pooling.h>
 #include <keyway/backends/cuda/windows.h>
@@ -13,7 +13,7 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
-// Windows, and what the sum of one is divided by: how many places it counts for, unless `divisor` is set.
+// Windows, and what the sum of one is divided by: how many positions it counts for, unless `divisor` is set.
 struct Means {
   Windows windows;
   bool padded = false;

@@ -21,20 +21,20 @@ inline TensorBase column_major_copy(const TensorBase& matrices) {
   return copy;
 }
 
-// A column-major place for a result: `out` itself if it can be, else a tensor that finish() copies to it.
+// A column-major tensor for a result: `out` itself if it can be, else one that finish() copies to it.
 class ColumnMajorOut {
  public:
   explicit ColumnMajorOut(const TensorBase& out)
-      : out_(out), place_(is_column_major(out) ? out : make_column_major(out.sizes(), out.dtype(), out.device())) {}
+      : out_(out), target_(is_column_major(out) ? out : make_column_major(out.sizes(), out.dtype(), out.device())) {}
 
-  const TensorBase& tensor() const { return place_; }
+  const TensorBase& tensor() const { return target_; }
   void finish() const {
-    if (out_.numel() > 0 && !place_.is_same(out_)) copy_elements(place_, out_);
+    if (out_.numel() > 0 && !target_.is_same(out_)) copy_elements(target_, out_);
   }
 
  private:
   TensorBase out_;
-  TensorBase place_;
+  TensorBase target_;
 };
 
 // A view of the transposes of matrices.

@@ -1,4 +1,4 @@
-// ContiguousOut: a row-major place for a result. Internal to backends/cuda.
+// ContiguousOut: a row-major tensor for a result. Internal to backends/cuda.
 #pragma once
 
 #include <keyway/backends/cuda/kernels/operands.h>
@@ -9,27 +9,27 @@ namespace keyway::inline v1::cuda {
 // stays so.
 class ContiguousOut {
  public:
-  ContiguousOut(const TensorBase& out, ScalarType dtype) : out_(out), place_(out) {
+  ContiguousOut(const TensorBase& out, ScalarType dtype) : out_(out), target_(out) {
     if (out.defined() && (!out.is_contiguous() || out.dtype() != dtype)) {
-      place_ = make_tensor(out.sizes(), dtype, out.device());
+      target_ = make_tensor(out.sizes(), dtype, out.device());
     }
   }
   explicit ContiguousOut(const TensorBase& out)
       : ContiguousOut(out, out.defined() ? out.dtype() : ScalarType::Undefined) {}
 
-  const TensorBase& tensor() const { return place_; }
+  const TensorBase& tensor() const { return target_; }
   // Null if undefined.
   template <typename T>
   T* data() const {
-    return place_.defined() ? static_cast<T*>(place_.data_ptr()) : nullptr;
+    return target_.defined() ? static_cast<T*>(target_.data_ptr()) : nullptr;
   }
   void finish() const {
-    if (out_.defined() && out_.numel() > 0 && !place_.is_same(out_)) copy_elements(place_, out_);
+    if (out_.defined() && out_.numel() > 0 && !target_.is_same(out_)) copy_elements(target_, out_);
   }
 
  private:
   TensorBase out_;
-  TensorBase place_;
+  TensorBase target_;
 };
 
 }  // namespace keyway::inline v1::cuda

@@ -19,7 +19,7 @@ void add_bias(const TensorBase& bias, const TensorBase& out) {
 }
 
 // `tensor` if it lies as cuDNN takes it, else as much memory that does.
-TensorBase library_place(const TensorBase& tensor) {
+TensorBase for_library(const TensorBase& tensor) {
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(tensor.data_ptr()) % kCudnnAlignment == 0;
   if (is_aligned && tensor.is_contiguous()) return tensor;
   return make_tensor(tensor.sizes(), tensor.dtype(), tensor.device());
@@ -30,7 +30,7 @@ bool library_convolution(ConvResult result, const ConvOperands& of, const Tensor
   const auto problem = conv_problem(result, of.x, of.w, of.y, of.stride, of.padding, of.dilation, of.groups);
   const Device device = of.x.device();
   if (!problem || !cudnn_has(*problem, device)) return false;
-  const TensorBase x = library_place(of.x), w = library_place(of.w), y = library_place(of.y);
+  const TensorBase x = for_library(of.x), w = for_library(of.w), y = for_library(of.y);
   const auto read = [&](ConvResult which, const TensorBase& from, const TensorBase& to) {
     if (which != result && !to.is_same(from)) copy_elements(from, to);
   };

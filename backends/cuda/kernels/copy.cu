@@ -50,9 +50,9 @@ TensorBase piece(const TensorBase& like, ScalarType dtype, Device device, bool g
 void copy_within(const TensorBase& dst, const TensorBase& src) {
   const DeviceGuard guard(dst.device());
   const bool shares = dst.is_alias_of(src);
-  const bool same_place = shares && dst.storage_offset() == src.storage_offset() && dst.sizes() == src.sizes() &&
-                          dst.strides() == src.strides() && dst.dtype() == src.dtype();
-  if (same_place) return;
+  const bool identical = shares && dst.storage_offset() == src.storage_offset() && dst.sizes() == src.sizes() &&
+                         dst.strides() == src.strides() && dst.dtype() == src.dtype();
+  if (identical) return;
   if (!shares) return copy_elements(src, dst);
   // What overlaps is read whole before any of it is written.
   const TensorBase apart = piece(src, src.dtype(), src.device());

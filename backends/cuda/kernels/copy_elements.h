@@ -1,4 +1,4 @@
-// Elements from one place to another on one device, converted where dtypes differ. Internal to backends/cuda.
+// Elements from one location to another on one device, converted where dtypes differ. Internal to backends/cuda.
 #pragma once
 
 #include <keyway/core/tensor/tensor_base.h>

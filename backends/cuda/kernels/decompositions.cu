@@ -20,7 +20,7 @@ namespace {
 
 constexpr DtypeSet kDecomposedTypes{kFloat, kDouble, kComplexFloat, kComplexDouble};
 
-// Row-major places of `info`, which are 0 where no algorithm is asked.
+// A row-major tensor for `info`, which is 0 where no algorithm is asked.
 ContiguousOut states_for(const TensorBase& info) {
   ContiguousOut states(info);
   if (info.numel() > 0) fill_with_zeros(states.tensor());
@@ -131,10 +131,10 @@ void set_identity(const TensorBase& matrices) {
 // `tensor` with a dimension of size 1 in front of its last `behind` ones.
 TensorBase with_dim_before(const TensorBase& tensor, std::size_t behind) {
   DimVector sizes, strides;
-  const std::size_t place = tensor.sizes().size() - behind;
+  const std::size_t at = tensor.sizes().size() - behind;
   for (std::size_t d = 0; d <= tensor.sizes().size(); ++d) {
-    sizes.push_back(d == place ? 1 : tensor.sizes()[d < place ? d : d - 1]);
-    strides.push_back(d == place ? 1 : tensor.strides()[d < place ? d : d - 1]);
+    sizes.push_back(d == at ? 1 : tensor.sizes()[d < at ? d : d - 1]);
+    strides.push_back(d == at ? 1 : tensor.strides()[d < at ? d : d - 1]);
   }
   return make_view(tensor, IntArrayRef(sizes), IntArrayRef(strides), tensor.storage_offset());
 }

@@ -39,7 +39,7 @@ __device__ void differentiate_score(float& score, float& slope, float factor, fl
   slope = score == 0 ? 0.0f : score * fmaf(slope, scale, -query.mean);
 }
 
-// How the memory of a block is shared out. It begins with both tiles of both places of each_tile(); the block's own
+// How the memory of a block is shared out. It begins with both tiles of both slots of each_tile(); the block's own
 // rows are there before these are, the second ones all the time unless registers hold them.
 template <typename T, int kWidth, int kOthers, bool kHeld>
 struct FlashMemory {
@@ -51,7 +51,7 @@ struct FlashMemory {
   T* data;
 
   __device__ T* own(int which) const { return data + which * kAttentionRows * kPitch; }
-  __device__ T* tile(int place, int which) const { return data + (place * 2 + which) * kOthers * kPitch; }
+  __device__ T* tile(int slot, int which) const { return data + (slot * 2 + which) * kOthers * kPitch; }
 
   // Both of the block's own, from row `first`.
   __device__ void fetch_own(const HeadRows<T>& one, const HeadRows<T>& two, int first) const {
@@ -60,9 +60,9 @@ struct FlashMemory {
     detail::wait_for_copies();
     __syncthreads();
   }
-  __device__ void fetch(const HeadRows<T>& one, const HeadRows<T>& two, int first, int place) const {
-    detail::fetch_tile<T, kOthers, kWidth>(one, first, tile(place, 0));
-    detail::fetch_tile<T, kOthers, kWidth>(two, first, tile(place, 1));
+  __device__ void fetch(const HeadRows<T>& one, const HeadRows<T>& two, int first, int slot) const {
+    detail::fetch_tile<T, kOthers, kWidth>(one, first, tile(slot, 0));
+    detail::fetch_tile<T, kOthers, kWidth>(two, first, tile(slot, 1));
   }
 };
 
@@ -81,13 +81,13 @@ struct FlashRows {
   __device__ FlashRows(const Memory& of, const AttentionLaunch& launch)
       : memory(of), one(of.own(0)), two(of.own(1)), masking(launch), scale(launch.scale) {}
 
-  // Weights and dS of the tile at `place`. numbers(i, j) are the QueryNumbers of column j of the i-th eight, or of this
+  // Weights and dS of the tile at `slot`. numbers(i, j) are the QueryNumbers of column j of the i-th eight, or of this
   // thread's row j.
   template <typename Numbers>
-  __device__ void differentiate(int place, const AttentionLaunch::Part& of, int first_key, const Numbers& numbers,
+  __device__ void differentiate(int slot, const AttentionLaunch::Part& of, int first_key, const Numbers& numbers,
                                 float (&weights)[kOthers / 8][4], float (&slopes)[kOthers / 8][4]) const {
-    detail::multiply_transposed<T, kWidth, kOthers>(one, memory.tile(place, 0), weights);
-    detail::multiply_transposed<T, kWidth, kOthers>(two, memory.tile(place, 1), slopes);
+    detail::multiply_transposed<T, kWidth, kOthers>(one, memory.tile(slot, 0), weights);
+    detail::multiply_transposed<T, kWidth, kOthers>(two, memory.tile(slot, 1), slopes);
     if (masking.template needs_mask<kOfKeys, kOthers>(of.first, first_key)) {
       masking.template mask<kOfKeys, T>(of.example, of.head, of.first, first_key, weights);
     }
@@ -128,12 +128,12 @@ __global__ void __launch_bounds__(kAttentionThreads)
                                      exists ? launch.expected[number + query] : 0.0f, launch.scale);
   }
   float sums[kWidth / 8][4] = {};
-  const auto fetch = [&](int tile, int place) { memory.fetch(key, value, tile * kKeys, place); };
-  detail::each_tile((launch.keys_seen(part.first) - 1) / kKeys + 1, fetch, [&](int tile, int place) {
+  const auto fetch = [&](int tile, int slot) { memory.fetch(key, value, tile * kKeys, slot); };
+  detail::each_tile((launch.keys_seen(part.first) - 1) / kKeys + 1, fetch, [&](int tile, int slot) {
     float weights[kKeys / 8][4] = {}, slopes[kKeys / 8][4] = {};
     rows.differentiate(
-        place, part, tile * kKeys, [&](int, int j) { return numbers[j]; }, weights, slopes);
-    detail::multiply_weights<T, kWidth, kKeys>(slopes, memory.tile(place, 0), sums);
+        slot, part, tile * kKeys, [&](int, int j) { return numbers[j]; }, weights, slopes);
+    detail::multiply_weights<T, kWidth, kKeys>(slopes, memory.tile(slot, 0), sums);
   });
   const HeadRows<T> grad(launch.grad_query, part.example, part.head, launch.queries, launch.width);
   detail::write_tile<T, kWidth>(sums, {1.0f, 1.0f}, grad, part.first, memory.data);
@@ -175,21 +175,21 @@ __global__ void __launch_bounds__(kAttentionThreads, kWidth == 64 ? 3 : 2)
   for (int turn = 0; turn < launch.shared_by; ++turn) {
     const int head = part.head * launch.shared_by + turn;
     // Where rows are is computed for each tile: registers are scarce.
-    const auto fetch = [&](int tile, int place) {
+    const auto fetch = [&](int tile, int slot) {
       memory.fetch(HeadRows<T>(launch.query, part.example, head, launch.queries, launch.width),
                    HeadRows<T>(launch.grad_output, part.example, head, launch.queries, launch.values),
-                   begin + tile * kQueries, place);
-      numbers[place].fetch(launch, part.example * launch.heads + head, begin + tile * kQueries);
+                   begin + tile * kQueries, slot);
+      numbers[slot].fetch(launch, part.example * launch.heads + head, begin + tile * kQueries);
     };
-    detail::each_tile(tiles, fetch, [&](int tile, int place) {
+    detail::each_tile(tiles, fetch, [&](int tile, int slot) {
       float weights[kQueries / 8][4] = {}, slopes[kQueries / 8][4] = {};
       const auto number = [&](int i, int j) {
         const int column = i * 8 + detail::attention_column() + j;
-        return QueryNumbers::of(numbers[place].logsumexp[column], numbers[place].expected[column], launch.scale);
+        return QueryNumbers::of(numbers[slot].logsumexp[column], numbers[slot].expected[column], launch.scale);
       };
-      rows.differentiate(place, {part.example, head, begin + tile * kQueries}, part.first, number, weights, slopes);
-      detail::multiply_weights<T, kWidth, kQueries>(weights, memory.tile(place, 1), of_value);
-      detail::multiply_weights<T, kWidth, kQueries>(slopes, memory.tile(place, 0), of_key);
+      rows.differentiate(slot, {part.example, head, begin + tile * kQueries}, part.first, number, weights, slopes);
+      detail::multiply_weights<T, kWidth, kQueries>(weights, memory.tile(slot, 1), of_value);
+      detail::multiply_weights<T, kWidth, kQueries>(slopes, memory.tile(slot, 0), of_key);
     });
   }
   const HeadRows<T> grad_key(launch.grad_key, part.example, part.head, launch.keys, launch.width);

@@ -99,13 +99,13 @@ __global__ void __launch_bounds__(kAttentionThreads, kWidth == 64 ? 4 : 3)
   const AttentionScores masking(launch);
   RunningSums running;
   float weighed[kWidth / 8][4] = {};
-  const auto fetch = [&](int tile, int place) {
-    detail::fetch_tile<T, kKeys, kWidth>(key, tile * kKeys, tiles + place * 2 * kElements);
-    detail::fetch_tile<T, kKeys, kWidth>(value, tile * kKeys, tiles + (place * 2 + 1) * kElements);
+  const auto fetch = [&](int tile, int slot) {
+    detail::fetch_tile<T, kKeys, kWidth>(key, tile * kKeys, tiles + slot * 2 * kElements);
+    detail::fetch_tile<T, kKeys, kWidth>(value, tile * kKeys, tiles + (slot * 2 + 1) * kElements);
   };
-  detail::each_tile((launch.keys_seen(part.first) - 1) / kKeys + 1, fetch, [&](int tile, int place) {
+  detail::each_tile((launch.keys_seen(part.first) - 1) / kKeys + 1, fetch, [&](int tile, int slot) {
     float scores[kKeys / 8][4] = {};
-    detail::multiply_transposed<T, kWidth, kKeys>(own, tiles + place * 2 * kElements, scores);
+    detail::multiply_transposed<T, kWidth, kKeys>(own, tiles + slot * 2 * kElements, scores);
     // Each has instructions of its own, so that what needs no mask stays in the registers where the product left it.
     if (masking.needs_mask<false, kKeys>(part.first, tile * kKeys)) {
       masking.mask<false, T>(part.example, part.head, part.first, tile * kKeys, scores);
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kAttentionThreads, kWidth == 64 ? 4 : 3)
     } else {
       weigh(scores, masking.factor(), running, weighed);
     }
-    detail::multiply_weights<T, kWidth, kKeys>(scores, tiles + (place * 2 + 1) * kElements, weighed);
+    detail::multiply_weights<T, kWidth, kKeys>(scores, tiles + (slot * 2 + 1) * kElements, weighed);
   });
   float factors[2];
   const std::int64_t number = (part.example * launch.heads + part.head) * launch.queries + part.first;

@@ -65,7 +65,7 @@ class IndexedRows {
 
   bool empty() const { return rows_.numel() == 0; }
   Writes in_order() const;
-  // As `rows_`, with one dimension for all rows: a copy if their places are not one step apart.
+  // As `rows_`, with one dimension for all rows: a copy if their offsets are not one step apart.
   TensorBase rows_as_one_dim() const;
 
   TensorBase table_, rows_;

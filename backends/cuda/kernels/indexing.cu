@@ -15,7 +15,7 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
-// Rows of `rows` along `dim`, and the places of `table` along it that `index` names.
+// Rows of `rows` along `dim`, and the positions of `table` along it that `index` names.
 struct AlongDim {
   TensorBase offsets;
   IndexedRows indexed;

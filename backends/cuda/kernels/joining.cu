@@ -1,5 +1,5 @@
-// cat and flip: copies to another place. Bound by memory: each element is read and written once, in vectors where both
-// sides allow it. Of cat each tensor is a launch of its own.
+// cat and flip: copies to another location. Bound by memory: each element is read and written once, in vectors where
+// both sides allow it. Of cat each tensor is a launch of its own.
 #include <keyway/backends/cuda/kernels/copy_elements.h>
 #include <keyway/backends/cuda/kernels/kernels_joining.h>
 
@@ -7,11 +7,11 @@ namespace keyway::inline v1::cuda {
 
 void cat(ArrayRef<TensorBase> tensors, std::int64_t dim, TensorBase& out) {
   const auto at = static_cast<std::size_t>(dim);
-  std::int64_t place = out.storage_offset();
+  std::int64_t offset = out.storage_offset();
   for (const TensorBase& tensor : tensors) {
     if (tensor.dim() == 0 || tensor.dim() != out.dim()) continue;  // shape [0] goes with all
-    if (tensor.numel() > 0) copy_elements(tensor, make_view(out, tensor.sizes(), out.strides(), place));
-    place += tensor.sizes()[at] * out.strides()[at];
+    if (tensor.numel() > 0) copy_elements(tensor, make_view(out, tensor.sizes(), out.strides(), offset));
+    offset += tensor.sizes()[at] * out.strides()[at];
   }
 }
 

@@ -117,17 +117,17 @@ const T* data_or_null(const TensorBase& tensor) {
   return tensor.defined() ? static_cast<const T*>(tensor.data_ptr()) : nullptr;
 }
 
-// Writes the losses of rows, where there is a place for each, or their sum or mean. `targets` is a column,
+// Writes the losses of rows, where there is an element for each, or their sum or mean. `targets` is a column,
 // `normalizers` one of pairs for NormalizedLog, else undefined.
 template <typename T, typename Log>
 void write_losses(const Log& log, const TensorBase& self, const TensorBase& targets, const TensorBase& normalizers,
                   const Classes<T>& classes, bool mean, const TensorBase& output, const TensorBase& total_weight) {
   const std::int64_t count = targets.numel();
   const auto rows = [&](const TensorBase& first) {
-    ElementSpace places(first.sizes());
-    places.tensor(first).tensor(targets).line(self, 1);
-    if constexpr (Log::kOperands == 4) places.tensor(normalizers);
-    return places.space();
+    ElementSpace elements(first.sizes());
+    elements.tensor(first).tensor(targets).line(self, 1);
+    if constexpr (Log::kOperands == 4) elements.tensor(normalizers);
+    return elements.space();
   };
   if (output.dim() == 1) {
     fill_with_zeros(total_weight);

@@ -1,4 +1,4 @@
-// Max pooling, with the place of each maximum in its plane.
+// Max pooling, with the index of each maximum in its plane.
 //
 // A thread has an element of the result and goes through its window. Of the gradient a thread has an element of the
 // input and sums, in order, over the windows that may look at it those whose maximum it is. Indices that are not from

@@ -10,7 +10,7 @@
 
 namespace keyway::inline v1::cuda {
 
-// What indices count: `size` places, each `stride` bytes after the one before.
+// What indices count: `size` positions, each `stride` bytes after the one before.
 struct IndexedDim {
   std::int64_t size, stride;
 
@@ -45,7 +45,7 @@ class Offsets {
 };
 
 // Those of a scatter: of shape index.sizes(). Element i lies in the line of `table` along `dim` that has the same other
-// coordinates, at the place that index, of int64, has there.
+// coordinates, at the position that index, of int64, has there.
 TensorBase scatter_offsets(const TensorBase& table, std::int64_t dim, const TensorBase& index);
 
 }  // namespace keyway::inline v1::cuda

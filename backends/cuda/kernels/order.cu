@@ -2,10 +2,10 @@
 // runs of them are merged to runs of twice the length, until the tile is one, or each of the short rows that share it.
 // Longer rows go on in passes over global memory, which merge neighbouring runs; a block writes one tile of the result.
 // Where a thread's, or a block's, part of a merged run begins in both of its halves is found by bisection, so each
-// element that comes of a merge is taken by one thread from places that it alone knows: nothing is shared but what was
-// sorted before. Keys are integers of 32 or 64 bits, so there are two kernels for each of two widths.
+// element that comes of a merge is taken by one thread from addresses that it alone knows: nothing is shared but what
+// was sorted before. Keys are integers of 32 or 64 bits, so there are two kernels for each of two widths.
 //
-// A pass reads and writes every key and place once, coalesced, and that bounds it: n log2(n / tile) elements in all. If
+// A pass reads and writes every key and index once, coalesced, and that bounds it: n log2(n / tile) elements in all. If
 // only the first of each row are wanted, runs are cut off there, and passes get shorter as runs get fewer.
 #include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/launch.h>
@@ -74,13 +74,13 @@ struct Tiles {
 
 // A thread's own elements, of which there are `count`: neighbours are exchanged until all are in order.
 template <typename Key>
-__device__ void sort_own(Key* keys, std::uint16_t* places, std::uint32_t count, std::uint32_t place) {
+__device__ void sort_own(Key* keys, std::uint16_t* indices, std::uint32_t count, std::uint32_t first) {
   Key key[kOwn];
   std::uint32_t at[kOwn];
 #pragma unroll
   for (unsigned i = 0; i < kOwn; ++i) {
     key[i] = i < count ? keys[i] : Key{};
-    at[i] = place + i;
+    at[i] = first + i;
   }
 #pragma unroll
   for (unsigned round = 0; round < kOwn; ++round) {
@@ -99,19 +99,19 @@ __device__ void sort_own(Key* keys, std::uint16_t* places, std::uint32_t count, 
   for (unsigned i = 0; i < kOwn; ++i) {
     if (i >= count) break;
     keys[i] = key[i];
-    places[i] = static_cast<std::uint16_t>(at[i]);
+    indices[i] = static_cast<std::uint16_t>(at[i]);
   }
 }
 
 // Runs of `width` that begin where the piece does, which ends at `end`, are merged to runs of twice that. Every thread
 // calls it; its own part of the result begins at `first`.
 template <typename Key>
-__device__ void merge_in_tile(Key* keys, std::uint16_t* places, unsigned width, unsigned first, unsigned end) {
+__device__ void merge_in_tile(Key* keys, std::uint16_t* indices, unsigned width, unsigned first, unsigned end) {
   const unsigned begin = first & ~(2 * width - 1);
   const unsigned middle = begin + width < end ? begin + width : end;
   const unsigned last = begin + 2 * width < end ? begin + 2 * width : end;
   Key key[kOwn];
-  std::uint16_t place[kOwn];
+  std::uint16_t index[kOwn];
   if (first < last) {
     const unsigned count = first - begin;
     const unsigned a = taken(keys + begin, middle - begin, keys + middle, last - middle, count);
@@ -121,7 +121,7 @@ __device__ void merge_in_tile(Key* keys, std::uint16_t* places, unsigned width, 
     for (unsigned i = 0; i < kOwn; ++i) {
       if (first + i >= last) break;
       key[i] = keys[from[i]];
-      place[i] = places[from[i]];
+      index[i] = indices[from[i]];
     }
   }
   __syncthreads();
@@ -129,7 +129,7 @@ __device__ void merge_in_tile(Key* keys, std::uint16_t* places, unsigned width, 
   for (unsigned i = 0; i < kOwn; ++i) {
     if (first + i >= last) break;
     keys[first + i] = key[i];
-    places[first + i] = place[i];
+    indices[first + i] = index[i];
   }
   __syncthreads();
 }
@@ -139,7 +139,7 @@ template <typename Key>
 __global__ void __launch_bounds__(kSorters) sort_tiles(const Key* const unsorted, Key* const sorted,
                                                        std::int64_t* const order, const __grid_constant__ Tiles tiles) {
   __shared__ Key keys[kTile];
-  __shared__ std::uint16_t places[kTile];  // in the piece
+  __shared__ std::uint16_t indices[kTile];  // in the piece
   for (unsigned slot = threadIdx.x; slot < kTile; slot += kSorters) {
     const Tiles::Piece piece = tiles.piece(slot);
     const unsigned at = slot % tiles.span;
@@ -148,17 +148,17 @@ __global__ void __launch_bounds__(kSorters) sort_tiles(const Key* const unsorted
   __syncthreads();
   const unsigned first = threadIdx.x * kOwn;
   const unsigned at = first % tiles.span, count = tiles.piece(first).count;
-  sort_own(keys + first, places + first, count > at ? count - at : 0, at);
+  sort_own(keys + first, indices + first, count > at ? count - at : 0, at);
   __syncthreads();
   for (unsigned width = kOwn; width < tiles.span; width *= 2) {
-    merge_in_tile(keys, places, width, first, first - at + count);
+    merge_in_tile(keys, indices, width, first, first - at + count);
   }
   for (unsigned slot = threadIdx.x; slot < kTile; slot += kSorters) {
     const Tiles::Piece piece = tiles.piece(slot);
     if (slot % tiles.span >= piece.count) continue;
     const std::int64_t to = piece.row * tiles.n + piece.begin + slot % tiles.span;
     if (sorted != nullptr) sorted[to] = keys[slot];
-    order[to] = piece.begin + places[slot];
+    order[to] = piece.begin + indices[slot];
   }
 }
 
@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(kSorters)
   }
 }
 
-// Keys and places, of which each pass reads some and writes others.
+// Keys and indices, of which each pass reads some and writes others.
 template <typename Key>
 struct Sorted {
   TensorBase keys, order;

@@ -65,7 +65,7 @@ struct GatherProducts {
 };
 
 // Operands: the offset in bytes, the index, the number of the image.
-struct OffsetOfPlace {
+struct OffsetOfIndex {
   static constexpr const char* kElementError = kBadIndex;
   std::int64_t size, image_bytes, row_bytes;
 
@@ -131,7 +131,7 @@ void _scatter_weighted(const TensorBase& self, const TensorBase& indices, const 
     const IntArrayRef strides = table.tensor().strides();
     const auto item = static_cast<std::int64_t>(out.itemsize());
     each<3>(ElementSpace(listed).tensor(offsets).tensor(arranged(indices, {0, 2, 3})).coordinate(0).space(),
-            OffsetOfPlace{size, strides[0] * item, strides[2] * item}, out.device());
+            OffsetOfIndex{size, strides[0] * item, strides[2] * item}, out.device());
     const TensorBase rows = make_tensor(sizes, self.dtype(), out.device());
     const IterationSpace space = ElementSpace(sizes)
                                      .tensor(rows)

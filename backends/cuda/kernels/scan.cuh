@@ -60,7 +60,7 @@ struct Scan {
   }
 };
 
-// As `self`, but that `dim` has a place for each stretch, side by side.
+// As `self`, but that `dim` has an element for each stretch, side by side.
 template <typename Of>
 TensorBase room_for_totals(const TensorBase& self, std::int64_t dim, std::int64_t stretches) {
   constexpr std::size_t kBytes = sizeof(typename Of::Acc);

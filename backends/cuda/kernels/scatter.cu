@@ -1,6 +1,6 @@
 // gather and scatter: along a dimension, each line of one tensor is read or written where a line of indices says.
-// Bound by memory, at places that indices scatter; where several elements of src may meet, by the sort that puts them
-// in order (targets.cuh).
+// Bound by memory, at addresses that indices scatter; where several elements of src may meet, by the sort that puts
+// them in order (targets.cuh).
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/kernels/element_bits.h>
 #include <keyway/backends/cuda/kernels/kernels_scatter.h>
@@ -60,10 +60,10 @@ T bits_of(const Scalar& value, ScalarType dtype) {
 
 void gather(const TensorBase& self, std::int64_t dim, const TensorBase& index, bool, TensorBase& out) {
   if (index.numel() == 0) return;
-  const TensorBase from = with_dim(self), places = with_dim(as_dtype(index, kLong)), to = with_dim(out);
+  const TensorBase from = with_dim(self), indices = with_dim(as_dtype(index, kLong)), to = with_dim(out);
   const auto d = static_cast<std::size_t>(wrap_dim(dim, from.dim()));
   const IterationSpace space =
-      ElementSpace(to.sizes()).tensor(to).tensor(places).line(from, static_cast<std::int64_t>(d)).space();
+      ElementSpace(to.sizes()).tensor(to).tensor(indices).line(from, static_cast<std::int64_t>(d)).space();
   visit_bits(self.itemsize(), [&]<typename T>() {
     each<3>(space, Gather<T>{from.sizes()[d], from.strides()[d]}, out.device());
   });
@@ -77,11 +77,11 @@ void scatter_src(const TensorBase& self, std::int64_t dim, const TensorBase& ind
 
 void scatter_value(const TensorBase& self, std::int64_t dim, const TensorBase& index, const Scalar& value,
                    TensorBase& out) {
-  const TensorBase places = with_dim(as_dtype(apart_from(index, out), kLong)), to = with_dim(out);
+  const TensorBase indices = with_dim(as_dtype(apart_from(index, out), kLong)), to = with_dim(out);
   begin_as(self, out);
   if (index.numel() == 0) return;
   const auto d = static_cast<std::size_t>(dim);
-  const IterationSpace space = ElementSpace(places.sizes()).line(to, dim).tensor(places).space();
+  const IterationSpace space = ElementSpace(indices.sizes()).line(to, dim).tensor(indices).space();
   visit_bits(self.itemsize(), [&]<typename T>() {
     each<2>(space, ScatterValue<T>{to.sizes()[d], to.strides()[d], bits_of<T>(value, self.dtype())}, out.device());
   });

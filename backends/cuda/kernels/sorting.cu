@@ -32,7 +32,7 @@ struct TakeInOrder {
 };
 
 // Operands: where it is, the rank that is wanted, the line of the order.
-struct FindPlace {
+struct FindRank {
   static constexpr const char* kElementError = "argument 'ranks' has an element that is out of range";
   std::int64_t length, stride;  // of the line; in elements
 
@@ -93,7 +93,7 @@ void _order_statistic(const TensorBase& self, const TensorBase& ranks, std::int6
   const std::int64_t n = from.sizes()[at];
   const TensorBase order = order_of(from, at, /*descending=*/false, n, from.sizes());
   const IterationSpace space = ElementSpace(to.sizes()).tensor(to).tensor(with_dim(ranks)).line(order, d).space();
-  each<3>(space, FindPlace{n, order.strides()[at]}, self.device());
+  each<3>(space, FindRank{n, order.strides()[at]}, self.device());
   gather(self, dim, indices, /*sparse_grad=*/false, values);
 }
 

@@ -1,7 +1,7 @@
-// Targets: where writes go that indices name, several of which may go to one place. Which of them counts, and in which
-// order sums are made, is what it is on the CPU: that of the writes. So they are put into the order of their targets;
-// those that go to one are neighbours then, a run, in their own order. A thread has all of a run, or all of one column
-// of its rows, and nobody else writes there. Internal to backends/cuda.
+// Targets: where writes go that indices name, several of which may go to one location. Which of them counts, and in
+// which order sums are made, is what it is on the CPU: that of the writes. So they are put into the order of their
+// targets; those that go to one are neighbours then, a run, in their own order. A thread has all of a run, or all of
+// one column of its rows, and nobody else writes there. Internal to backends/cuda.
 //
 // A run is read by one thread, as fast as that goes: its length is found first, so that its elements are on their way
 // together, and only the sums wait for each other. Of a run of more than kSegment each further segment of so many has a
@@ -104,7 +104,7 @@ struct WriteLast {
   }
 };
 
-// How elements that go to one place become one, in an accumulation's type:
+// How elements that go to one location become one, in an accumulation's type:
 //   f.begin(element of the table), f.none() of nothing;
 //   f.add(..., element), in order; f.merge(..., ...) of two neighbouring segments;
 //   f.end(..., how many they were).

@@ -40,8 +40,8 @@ def _copies_of(view: str) -> Any:
             return copied
         if len(out) != len(copied):
             raise _C.ValueError(f"{name}(): argument 'out' has {len(out)} tensors, but must have {len(copied)}")
-        for part, place in zip(copied, out):
-            stored(part, place, name)
+        for part, target in zip(copied, out):
+            stored(part, target, name)
         return None
 
     copy.__name__ = copy.__qualname__ = name

@@ -41,7 +41,7 @@ def frexp(input: Tensor, *, out: Sequence[Tensor] | None = None) -> Frexp:
     made = Frexp(mantissa, exponent.to(dtype=_C.int32))
     if out is None:
         return made
-    return Frexp(*(stored(part, place, "frexp") for place, part in zip(out, made)))
+    return Frexp(*(stored(part, target, "frexp") for target, part in zip(out, made)))
 
 
 def _frexp(self: Tensor) -> Frexp:

@@ -1,4 +1,4 @@
-"""Places in a grid: coordinates of numbered ones, and how a function that is known at them changes."""
+"""Points of a grid: coordinates of numbered ones, and how a function that is known at them changes."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def unravel_index(indices: Tensor, shape: Union[int, Sequence[int]]) -> tuple[Te
 def gradient(
     input: Tensor, *, spacing: Any = 1, dim: Union[int, Sequence[int], None] = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:
-    """The partial derivatives along `dim` (by default all dimensions) of a function whose values at the places of a
+    """The partial derivatives along `dim` (by default all dimensions) of a function whose values at the points of a
     grid are the elements, of the shape of `input`.
 
-    Inside, by second-order differences of both neighbours; at the edges by those of the first `edge_order` + 1 places.
+    Inside, by second-order differences of both neighbours; at the edges by those of the first `edge_order` + 1 points.
     `spacing` is the distance of neighbours, or a list with one for each dimension, or of vectors of coordinates.
-    Raises keyway.ValueError for an `edge_order` other than 1 and 2, and where a dimension has too few places for it.
+    Raises keyway.ValueError for an `edge_order` other than 1 and 2, and where a dimension has too few points for it.
     """
     values = checked(input, "gradient")
     dims = list(range(values.dim())) if dim is None else [_wrapped(d, values.dim()) for d in listed(dim)]
@@ -65,7 +65,7 @@ def gradient(
     for d in dims:
         if values.size(d) <= edge_order:
             raise _C.ValueError(
-                f"gradient(): dimension {d} has {values.size(d)} places, but edge_order {edge_order} takes more"
+                f"gradient(): dimension {d} has {values.size(d)} points, but edge_order {edge_order} takes more"
             )
     return tuple(_derivative(values, d, space, edge_order) for d, space in zip(dims, _spacings(spacing, len(dims))))
 
@@ -99,7 +99,7 @@ def _derivative(values: Tensor, dim: int, spacing: Any, edge_order: int) -> Tens
         return values.narrow(dim, start, count)
 
     def apart(start: int, count: int = 1) -> Any:
-        """How far places from `start` on are from the next ones."""
+        """How far points from `start` on are from the next ones."""
         if not isinstance(spacing, Tensor):
             return spacing
         return spacing.diff().narrow(0, start, count).reshape([-1] + [1] * (values.dim() - 1 - dim))
@@ -115,7 +115,7 @@ def _derivative(values: Tensor, dim: int, spacing: Any, edge_order: int) -> Tens
 
 
 def _inside(before: Tensor, here: Tensor, behind: Tensor, left: Any, right: Any) -> Tensor:
-    """The slope in the middle of the parabola through three places that are `left` and `right` apart."""
+    """The slope in the middle of the parabola through three points that are `left` and `right` apart."""
     slope: Tensor
     if isinstance(left, Tensor):
         far = behind * (left / (right * (left + right))) - before * (right / (left * (left + right)))
@@ -126,7 +126,7 @@ def _inside(before: Tensor, here: Tensor, behind: Tensor, left: Any, right: Any)
 
 
 def _at_edge(here: Tensor, second: Tensor, third: Tensor, near: Any, far: Any) -> Tensor:
-    """The slope at the first place of the parabola through three."""
+    """The slope at the first point of the parabola through three."""
     both = near + far
     outer = here * ((near + both) / (near * both)) + third * (near / (far * both))
     slope: Tensor = second * (both / (near * far)) - outer

@@ -48,7 +48,7 @@ def histogram(
         counts = counts.div(counts.sum()).div(edges.diff())
     if out is None:
         return Histogram(counts, edges)
-    return Histogram(*(stored(made, place, "histogram") for place, made in zip(out, (counts, edges))))
+    return Histogram(*(stored(made, target, "histogram") for target, made in zip(out, (counts, edges))))
 
 
 def _given_edges(bins: Tensor, range: Sequence[float] | None) -> Tensor:
@@ -77,11 +77,11 @@ def _equal_edges(x: Tensor, bins: int, range: Sequence[float] | None) -> Tensor:
 
 def _counts(x: Tensor, edges: Tensor, weight: Tensor | None) -> Tensor:
     last = edges.size(0) - 1
-    places = _C.searchsorted(edges, x, right=True).sub(1)
-    places = places.masked_fill(x == edges[last], last - 1)
+    bins_of_x = _C.searchsorted(edges, x, right=True).sub(1)
+    bins_of_x = bins_of_x.masked_fill(x == edges[last], last - 1)
     inside = _C.logical_and(x >= edges[0], x <= edges[last])
     amounts = _C.ones_like(x) if weight is None else weight
-    return edges.new_zeros(last).index_add(0, places.masked_select(inside), amounts.masked_select(inside))
+    return edges.new_zeros(last).index_add(0, bins_of_x.masked_select(inside), amounts.masked_select(inside))
 
 
 attach(Tensor, histogram=histogram)

@@ -89,8 +89,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     rows = list(choose(range(input.numel()), r))
     if r == 0:
         return input.new_empty(0)
-    places = _C.tensor(rows, dtype=_C.int64, device=input.device).reshape(-1, r)
-    return input.index_select(0, places.reshape(-1)).reshape(places.shape)
+    indices = _C.tensor(rows, dtype=_C.int64, device=input.device).reshape(-1, r)
+    return input.index_select(0, indices.reshape(-1)).reshape(indices.shape)
 
 
 def block_diag(*tensors: Any) -> Tensor:

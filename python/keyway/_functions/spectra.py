@@ -124,9 +124,9 @@ def _overlapped(pieces: Tensor, hop: int) -> Tensor:
     """The sum [..., L] of pieces [..., T, n], each `hop` after the one before it."""
     count, size = pieces.shape[-2:]
     starts = _C.arange(count, device=pieces.device).mul(hop).unsqueeze(1)
-    places = starts.add(_C.arange(size, device=pieces.device)).reshape(-1)
+    positions = starts.add(_C.arange(size, device=pieces.device)).reshape(-1)
     sums = pieces.new_zeros([*pieces.shape[:-2], size + hop * (count - 1)])
-    return sums.index_add(-1, places, pieces.reshape([*pieces.shape[:-2], count * size]))
+    return sums.index_add(-1, positions, pieces.reshape([*pieces.shape[:-2], count * size]))
 
 
 def _cut(total: Tensor, known: Tensor, start: int, center: bool, length: int | None) -> Tensor:

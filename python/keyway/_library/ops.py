@@ -157,12 +157,12 @@ def _packet(namespace: str, name: str) -> OpPacket:
     return packet if isinstance(packet, OpPacket) else OpPacket(f"{namespace}::{name}")
 
 
-def _function_of(place: str, name: str) -> Any:
+def _function_of(owner: str, name: str) -> Any:
     """What a pickled function or method is read as."""
-    return getattr(_PLACES[place](), name)
+    return getattr(_OWNERS[owner](), name)
 
 
-_PLACES: dict[str, Callable[[], Any]] = {
+_OWNERS: dict[str, Callable[[], Any]] = {
     "Tensor": lambda: _C.Tensor,
     "keyway": lambda: sys.modules["keyway"],
     "nn": lambda: _C._nn,
@@ -172,9 +172,9 @@ _PLACES: dict[str, Callable[[], Any]] = {
 def _reduce_function(function: _C.OperatorFunction) -> tuple[Any, ...]:
     """How an OperatorFunction is pickled, and copied: by where it is found."""
     name = function.__name__
-    for place, found in _PLACES.items():
+    for owner, found in _OWNERS.items():
         if getattr(found(), name, None) is function:
-            return _function_of, (place, name)
+            return _function_of, (owner, name)
     names = function.overloads
     return operator_function, (names[0].partition(".")[0] if len(names) > 1 else names[0],)
 

@@ -116,13 +116,13 @@ def _type(self: Tensor, dtype: dtype | str | None = None, non_blocking: bool = F
 
     Raises keyway.ValueError for another name.
     """
-    place = "keyway." if self.is_cpu else f"keyway.{self.device.type}."
+    prefix = "keyway." if self.is_cpu else f"keyway.{self.device.type}."
     if dtype is None:
-        return place + _TYPE_NAMES.get(self.dtype, str(self.dtype).removeprefix("keyway."))
+        return prefix + _TYPE_NAMES.get(self.dtype, str(self.dtype).removeprefix("keyway."))
     if isinstance(dtype, type) and hasattr(dtype, "dtype"):  # FloatTensor and the like
         dtype = dtype.dtype
     if isinstance(dtype, str):
-        found = [known for known, name in _TYPE_NAMES.items() if place + name == dtype]
+        found = [known for known, name in _TYPE_NAMES.items() if prefix + name == dtype]
         if not found:
             raise _C.ValueError(f"type(): there is no {dtype!r} on {self.device}")
         dtype = found[0]

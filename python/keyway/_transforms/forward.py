@@ -97,13 +97,13 @@ def _by_backward(function: type[Function], primals: tuple[Any, ...], tangents: t
         if any(output is given for output in outputs for given in inputs if isinstance(given, Tensor)):
             raise _C.NotImplementedError(f"forward mode: {function.__name__} changes an argument in place: it needs a "
                                          "static method jvp(ctx, *tangents)")
-        places = [i for i, output in enumerate(outputs) if isinstance(output, Tensor) and output.requires_grad]
-        found = _products(function, [outputs[i] for i in places],
+        indices = [i for i, output in enumerate(outputs) if isinstance(output, Tensor) and output.requires_grad]
+        found = _products(function, [outputs[i] for i in indices],
                           [(leaf, tangent) for leaf, tangent in zip(inputs, tangents) if tangent is not None], keeps)
     duals = list(outputs)
-    for place, tangent in zip(places, found):
-        primal = outputs[place] if keeps else _forward.without_history(outputs[place])
-        duals[place] = primal if tangent is None else _forward.dual_like(primal, tangent, like)
+    for index, tangent in zip(indices, found):
+        primal = outputs[index] if keeps else _forward.without_history(outputs[index])
+        duals[index] = primal if tangent is None else _forward.dual_like(primal, tangent, like)
     return tuple(duals) if isinstance(result, tuple) else duals[0]
 
 

@@ -36,7 +36,7 @@ def with_children(tree: Any, items: list[Any]) -> Any:
 
 
 def same_structure(tree: Any, other: Any) -> bool:
-    """Whether both have leaves at the same places: dictionaries by their keys."""
+    """Whether both have leaves at the same positions: dictionaries by their keys."""
     items, others = children(tree), children(other)
     if items is None or others is None:
         return items is None and others is None

@@ -198,9 +198,9 @@ def _call_by_rule(rule: Callable[..., Any], name: str, args: tuple[Any, ...], kw
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise _C.TypeError(f"{name}: the rule for vmap has to return a tuple of results and out_dims")
     result, out_dims = answer
-    places = _result_dims(result, out_dims, f"{name}: the rule for vmap")
-    return rebuilt(result, [_batching.example(leaf, place) if isinstance(leaf, Tensor) and place is not None else leaf
-                            for leaf, place in zip(leaves_of(result), places)])
+    result_dims = _result_dims(result, out_dims, f"{name}: the rule for vmap")
+    return rebuilt(result, [_batching.example(leaf, dim) if isinstance(leaf, Tensor) and dim is not None else leaf
+                            for leaf, dim in zip(leaves_of(result), result_dims)])
 
 
 def _check_is_within() -> None:

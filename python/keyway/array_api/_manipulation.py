@@ -39,7 +39,7 @@ def flip(x: _C.Tensor, /, *, axis: int | Sequence[int] | None = None) -> _C.Tens
 
 
 def moveaxis(x: _C.Tensor, source: int | Sequence[int], destination: int | Sequence[int], /) -> _C.Tensor:
-    """A view with axes at other places; the others stay in their order."""
+    """A view with axes at other positions; the others stay in their order."""
     return x.movedim(source, destination)  # type: ignore[arg-type]
 
 
@@ -49,7 +49,7 @@ def permute_dims(x: _C.Tensor, /, axes: tuple[int, ...]) -> _C.Tensor:
 
 
 def repeat(x: _C.Tensor, repeats: Union[int, _C.Tensor], /, *, axis: int | None = None) -> _C.Tensor:
-    """Each element `repeats` times, along an axis or flat; an array of `repeats` says it for each place of the axis."""
+    """Each element `repeats` times, along an axis or flat; an array of `repeats` says it for each index of the axis."""
     if isinstance(repeats, _C.Tensor):
         repeats = repeats.to(dtype=_C.int64)
     return x.repeat_interleave(repeats, axis)
@@ -96,7 +96,7 @@ def unstack(x: _C.Tensor, /, *, axis: int = 0) -> tuple[_C.Tensor, ...]:
 
 
 def take(x: _C.Tensor, indices: _C.Tensor, /, *, axis: int | None = None) -> _C.Tensor:
-    """The places `indices` of an axis; of the only one for None."""
+    """The slices at `indices` along an axis; of the only one for None."""
     if axis is None:
         if x.ndim != 1:
             raise _C.ValueError(f"take(): needs argument 'axis' for {x.ndim} dimensions")

@@ -50,9 +50,9 @@ def argmin(x: _C.Tensor, /, *, axis: int | None = None, keepdims: bool = False) 
 
 
 def nonzero(x: _C.Tensor, /) -> tuple[_C.Tensor, ...]:
-    """The places of the elements that are not 0: one array of indices a dimension."""
+    """The indices of the elements that are not 0: one array a dimension."""
     if x.ndim == 0:
-        raise _C.ValueError("nonzero(): an array without dimensions has no places")
+        raise _C.ValueError("nonzero(): an array without dimensions has no indices")
     return tuple(_C.nonzero(x).unbind(1))
 
 
@@ -83,8 +83,8 @@ def searchsorted(x1: _C.Tensor, x2: _C.Tensor, /, *, side: str = "left",
     order = _C.argsort(_C.cat(parts), stable=True, dim=0)
     is_wanted = order.ge(start).logical_and(order.lt(start + wanted.numel()))
     counts = is_wanted.logical_not().to(dtype=_C.int64).cumsum(0)
-    places = order.masked_select(is_wanted).sub(start)
-    return _C.zeros_like(places).scatter(0, places, counts.masked_select(is_wanted)).reshape(x2.shape)
+    positions = order.masked_select(is_wanted).sub(start)
+    return _C.zeros_like(positions).scatter(0, positions, counts.masked_select(is_wanted)).reshape(x2.shape)
 
 
 def where(condition: _C.Tensor, x1: Any, x2: Any, /) -> _C.Tensor:

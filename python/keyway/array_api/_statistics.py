@@ -59,7 +59,7 @@ def std(x: _C.Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims
 
 def cumulative_sum(x: _C.Tensor, /, *, axis: int | None = None, dtype: _C.dtype | None = None,
                    include_initial: bool = False) -> _C.Tensor:  # fmt: skip
-    """Sums of the elements up to each place of an axis, which must be named if there are several; with
+    """Sums of the elements up to each index of an axis, which must be named if there are several; with
     `include_initial` after a 0."""
     if axis is None:
         if x.ndim != 1:

@@ -125,10 +125,10 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         if is_batched(grads):
             raise _C.AutogradError(f"{function.__qualname__} is marked with @once_differentiable: within vmap its "
                                    "gradients cannot be recorded")
-        places = [i for i, grad in enumerate(grads) if isinstance(grad, Tensor)]
-        ends = _NotTwice.apply(function.__qualname__, *(grads[i].detach().requires_grad_() for i in places))
-        for place, end in zip(places, ends):
-            grads[place] = end
+        indices = [i for i, grad in enumerate(grads) if isinstance(grad, Tensor)]
+        ends = _NotTwice.apply(function.__qualname__, *(grads[i].detach().requires_grad_() for i in indices))
+        for index, end in zip(indices, ends):
+            grads[index] = end
         return tuple(grads)
 
     return backward

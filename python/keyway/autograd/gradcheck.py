@@ -19,19 +19,19 @@ def _wants_grad(value: Any) -> bool:
 def _check(name: str, check: Callable[..., bool], func: Callable[..., Any], inputs: Tensor | Sequence[Any],
            tolerances: tuple[float, float, float], raise_exception: bool) -> bool:
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    places = [i for i, value in enumerate(given) if _wants_grad(value)]
-    if not places:
+    indices = [i for i, value in enumerate(given) if _wants_grad(value)]
+    if not indices:
         raise _C.ValueError(f"{name}: no input requires a gradient")
 
     def call(tensors: Sequence[Tensor]) -> list[Tensor]:
         arguments = list(given)
-        for place, tensor in zip(places, tensors):
-            arguments[place] = tensor
+        for index, tensor in zip(indices, tensors):
+            arguments[index] = tensor
         result = func(*arguments)
         results = [result] if isinstance(result, Tensor) else list(result)
         return [tensor for tensor in results if isinstance(tensor, Tensor)]
 
-    leaves = [given[i] if given[i].is_leaf else given[i].detach().requires_grad_() for i in places]
+    leaves = [given[i] if given[i].is_leaf else given[i].detach().requires_grad_() for i in indices]
     try:
         return check(call, leaves, *tolerances)
     except _C.AutogradError:
@@ -48,8 +48,8 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any], *, eps: 
     """Compares the gradients of ``func(*inputs)`` with central differences of width ``2 * eps``.
 
     Checked is each tensor of ``inputs`` that requires grad: float64 or complex128 on the CPU, no two elements in one
-    place; its elements are changed and restored. Complex tensors are checked as their real and imaginary parts.
-    ``func`` returns a tensor or several; what is no tensor is passed over.
+    memory location; its elements are changed and restored. Complex tensors are checked as their real and imaginary
+    parts. ``func`` returns a tensor or several; what is no tensor is passed over.
     Returns True. Where a gradient differs by more than ``atol + rtol * abs(difference)``, raises keyway.AutogradError
     with the first such element, or returns False without ``raise_exception``.
 

@@ -18,7 +18,7 @@ def poisson(rate: Tensor) -> Tensor:
     result = _C.where((lam >= 0) & lam.isfinite(), 0.0, float("nan")).to(dtype=_C.float64)
     few = (lam >= 0) & (lam < _SEARCHED_BELOW)
     many = (lam >= _SEARCHED_BELOW) & lam.isfinite()
-    result[few] = _searched((-lam[few]).exp(), lambda k, places: lam[few][places] / k)
+    result[few] = _searched((-lam[few]).exp(), lambda k, indices: lam[few][indices] / k)
     result[many] = _rejected_poisson(lam[many])
     return result.view(rate.shape).to(dtype=rate.dtype)
 
@@ -32,14 +32,14 @@ def binomial(count: Tensor, prob: Tensor) -> Tensor:
     few, many = is_valid & (n * rare < _SEARCHED_BELOW), is_valid & (n * rare >= _SEARCHED_BELOW)
     small_n, odds = n[few], (rare / (1 - rare))[few]
     first = (small_n * (-rare[few]).log1p()).exp()
-    result[few] = _searched(first, lambda k, places: (small_n[places] - (k - 1)) / k * odds[places])
+    result[few] = _searched(first, lambda k, indices: (small_n[indices] - (k - 1)) / k * odds[indices])
     result[many] = _rejected_binomial(n[many], rare[many])
     return _C.where(p > 0.5, n - result, result).view(prob.shape).to(dtype=prob.dtype)
 
 
 def _searched(first: Tensor, ratio: Callable[[int, Tensor], Tensor]) -> Tensor:
     """The first k whose cumulative probability exceeds a uniform number. `first` is the probability of 0, and `ratio`
-    that of k by that of k - 1 at some places."""
+    that of k by that of k - 1 at some indices."""
     result = _C.zeros_like(first)
     rest, term = _C.rand_like(first) - first, first
     pending = _C.arange(first.numel(), device=first.device)
@@ -57,7 +57,7 @@ def _searched(first: Tensor, ratio: Callable[[int, Tensor], Tensor]) -> Tensor:
 
 
 def _rejected(parameters: tuple[Tensor, ...], propose: Callable[..., tuple[Tensor, Tensor]]) -> Tensor:
-    """What `propose` gives for the parameters at some places, until it says for each that it is accepted."""
+    """What `propose` gives for the parameters at some indices, until it says for each that it is accepted."""
     result = _C.empty_like(parameters[0])
     pending = _C.arange(result.numel(), device=result.device)
     while pending.numel() > 0:

@@ -105,7 +105,7 @@ class Categorical(_Categories):
 
 
 class OneHotCategorical(_Categories):
-    """A vector that is 1 at one category's place and 0 elsewhere, of the categories of `probs` or `logits`."""
+    """A vector that is 1 at one category's index and 0 elsewhere, of the categories of `probs` or `logits`."""
 
     support = constraints.one_hot
     _is_one_hot = True
@@ -123,8 +123,8 @@ class OneHotCategorical(_Categories):
         return self.probs * (1 - self.probs)
 
     def _one_hot(self, index: Tensor) -> Tensor:
-        places = _C.arange(self._num_events, device=index.device)
-        return (index.unsqueeze(-1) == places).to(dtype=self.probs.dtype)
+        categories = _C.arange(self._num_events, device=index.device)
+        return (index.unsqueeze(-1) == categories).to(dtype=self.probs.dtype)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self._one_hot(self._draw(sample_shape))

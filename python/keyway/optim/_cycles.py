@@ -12,7 +12,7 @@ from keyway.optim.optimizer import Optimizer
 
 class CosineAnnealingWarmRestarts(LRScheduler):
     """From the first learning rate to `eta_min` along half a cosine of `T_0` steps, then from the top again; each time
-    it takes `T_mult` times as many steps. step(epoch) goes to any place, be it between two steps."""
+    it takes `T_mult` times as many steps. step(epoch) goes to any epoch, be it between two steps."""
 
     def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
                  last_epoch: int = -1) -> None:
@@ -32,7 +32,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * part for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """Gives the groups the learning rates of the next step, or of the place `epoch`."""
+        """Gives the groups the learning rates of the next step, or of `epoch`."""
         if epoch is None:
             super().step()
             return

@@ -25,7 +25,7 @@ def _made(
     name: str, M: int, sym: bool, weight: Callable[[Tensor, int], Tensor], dtype: _C.dtype | None,
     layout: _C.layout | None, device: Device | None, requires_grad: bool,
 ) -> Tensor:
-    """The weights of places 0 to M - 1; `weight` gets them and the place of the last one of a symmetric window."""
+    """The weights of positions 0 to M - 1; `weight` gets them and the last position of a symmetric window."""
     kind = _C.get_default_dtype() if dtype is None else dtype
     if kind not in (_C.float32, _C.float64):
         raise _C.ValueError(f"{name}(): argument 'dtype' is float32 or float64, not {kind}")
@@ -49,10 +49,10 @@ def general_cosine(
         raise _C.ValueError("general_cosine(): argument 'a' has no numbers")
     factors = [(-1) ** k * float(number) for k, number in enumerate(a)]
 
-    def weight(places: Tensor, last: int) -> Tensor:
-        total = _C.zeros_like(places)
+    def weight(positions: Tensor, last: int) -> Tensor:
+        total = _C.zeros_like(positions)
         for k, factor in enumerate(factors):
-            total = total + places.mul(2 * math.pi * k / last).cos() * factor
+            total = total + positions.mul(2 * math.pi * k / last).cos() * factor
         return total
 
     return _made("general_cosine", M, sym, weight, dtype, layout, device, requires_grad)
@@ -90,8 +90,8 @@ def bartlett(
     device: Device | None = None, requires_grad: bool = False,
 ) -> Tensor:
     """A triangle from 0 over 1 to 0."""
-    def weight(places: Tensor, last: int) -> Tensor:
-        return 1 - places.mul(2 / last).sub(1).abs()
+    def weight(positions: Tensor, last: int) -> Tensor:
+        return 1 - positions.mul(2 / last).sub(1).abs()
 
     return _made("bartlett", M, sym, weight, dtype, layout, device, requires_grad)
 
@@ -101,8 +101,8 @@ def cosine(
     device: Device | None = None, requires_grad: bool = False,
 ) -> Tensor:
     """Half a period of a sine, at the middles of its pieces."""
-    def weight(places: Tensor, last: int) -> Tensor:
-        return places.add(0.5).mul(math.pi / (last + 1)).sin()
+    def weight(positions: Tensor, last: int) -> Tensor:
+        return positions.add(0.5).mul(math.pi / (last + 1)).sin()
 
     return _made("cosine", M, sym, weight, dtype, layout, device, requires_grad)
 
@@ -120,8 +120,8 @@ def exponential(
     if sym and center is not None:
         raise _C.ValueError("exponential(): argument 'center' is for sym=False")
 
-    def weight(places: Tensor, last: int) -> Tensor:
-        return places.sub(last / 2 if center is None else center).abs().div(-tau).exp()
+    def weight(positions: Tensor, last: int) -> Tensor:
+        return positions.sub(last / 2 if center is None else center).abs().div(-tau).exp()
 
     return _made("exponential", M, sym, weight, dtype, layout, device, requires_grad)
 
@@ -135,8 +135,8 @@ def gaussian(
     if std <= 0:
         raise _C.ValueError(f"gaussian(): argument 'std' is positive, not {std}")
 
-    def weight(places: Tensor, last: int) -> Tensor:
-        return places.sub(last / 2).div(std).square().mul(-0.5).exp()
+    def weight(positions: Tensor, last: int) -> Tensor:
+        return positions.sub(last / 2).div(std).square().mul(-0.5).exp()
 
     return _made("gaussian", M, sym, weight, dtype, layout, device, requires_grad)
 
@@ -152,8 +152,8 @@ def kaiser(
     if beta < 0:
         raise _C.ValueError(f"kaiser(): argument 'beta' is not negative, but {beta}")
 
-    def weight(places: Tensor, last: int) -> Tensor:
-        heights = 1 - places.mul(2 / last).sub(1).square()
+    def weight(positions: Tensor, last: int) -> Tensor:
+        heights = 1 - positions.mul(2 / last).sub(1).square()
         roots = heights.clamp(min=0).sqrt().mul(beta)
         # Scaled by an exponential, so that a large beta does not overflow.
         whole = _C.scalar_tensor(beta, dtype=roots.dtype, device=roots.device)

@@ -29,7 +29,7 @@ class CheckpointError(_C.AutogradError):
     """A function did something else when it was called again."""
 
 
-class _Place:
+class _Placeholder:
     """Stands in the graph for a saved tensor; has it from when it is computed again until it is used."""
 
     def __init__(self, tensor: Tensor) -> None:
@@ -38,7 +38,7 @@ class _Place:
 
 
 class _AllFilled(Exception):
-    """Every place has its tensor: the rest of the function need not run."""
+    """Every placeholder has its tensor: the rest of the function need not run."""
 
 
 class _Checkpoint:
@@ -54,21 +54,21 @@ class _Checkpoint:
                          if isinstance(value, Tensor) and not value.is_inference()]
         self.rng_states = generator_states(arguments) if preserve_rng_state else []
         self.autocast_again = as_now(arguments)
-        self.places: list[weakref.ref[_Place]] = []
+        self.placeholders: list[weakref.ref[_Placeholder]] = []
 
     def run(self) -> Any:
         with saved_tensors_hooks(self._pack, self._unpack), self.context:
             return self.call()
 
-    def _pack(self, tensor: Tensor) -> _Place:
-        place = _Place(tensor)
-        self.places.append(weakref.ref(place))
-        return place
+    def _pack(self, tensor: Tensor) -> _Placeholder:
+        placeholder = _Placeholder(tensor)
+        self.placeholders.append(weakref.ref(placeholder))
+        return placeholder
 
-    def _unpack(self, place: _Place) -> Tensor:
-        if place.tensor is None:
+    def _unpack(self, placeholder: _Placeholder) -> Tensor:
+        if placeholder.tensor is None:
             self._compute_again()
-        tensor, place.tensor = place.tensor, None
+        tensor, placeholder.tensor = placeholder.tensor, None
         if tensor is None:
             raise CheckpointError("checkpoint: the function saved fewer tensors when it was called again")
         return tensor
@@ -79,21 +79,21 @@ class _Checkpoint:
                 raise _C.AutogradError(
                     f"checkpoint: an argument of shape {tuple(value.shape)} was changed in place: it is at version "
                     f"{value._version}, but was given at {version}; clone() it before the change")
-        rest = iter(self.places)
-        missing = sum(1 for place in self.places if place() is not None)
+        rest = iter(self.placeholders)
+        missing = sum(1 for placeholder in self.placeholders if placeholder() is not None)
 
         def fill(tensor: Tensor) -> Tensor:
             nonlocal missing
             reference = next(rest, None)
             if reference is None:
                 raise CheckpointError("checkpoint: the function saved more tensors when it was called again")
-            place = reference()
-            if place is not None:
+            placeholder = reference()
+            if placeholder is not None:
                 now = (tensor.shape, tensor.dtype, tensor.device)
-                if self.checks and place.like != now:
-                    raise CheckpointError(f"checkpoint: the function saved {place.like}, but when it was called "
+                if self.checks and placeholder.like != now:
+                    raise CheckpointError(f"checkpoint: the function saved {placeholder.like}, but when it was called "
                                           f"again {now}")
-                place.tensor = tensor
+                placeholder.tensor = tensor
                 missing -= 1
                 if missing == 0 and self.early_stop:
                     raise _AllFilled
@@ -113,8 +113,8 @@ class CheckpointFunction(Function):
         ctx.states = generator_states(args) if preserve_rng_state else []
         ctx.autocast_again = as_now(args)
         ctx.arguments = [None if isinstance(value, Tensor) else value for value in args]
-        ctx.places = [i for i, value in enumerate(args) if isinstance(value, Tensor)]
-        ctx.save_for_backward(*(args[i] for i in ctx.places))
+        ctx.indices = [i for i, value in enumerate(args) if isinstance(value, Tensor)]
+        ctx.save_for_backward(*(args[i] for i in ctx.indices))
         return function(*args)
 
     @staticmethod
@@ -123,8 +123,8 @@ class CheckpointFunction(Function):
             raise _C.AutogradError("checkpoint: with use_reentrant=True there is backward() for all leaves, but no "
                                    "grad() and no backward(inputs=...)")
         arguments = list(ctx.arguments)
-        for place, tensor in zip(ctx.places, ctx.saved_tensors):
-            arguments[place] = tensor.detach().requires_grad_(tensor.requires_grad)
+        for index, tensor in zip(ctx.indices, ctx.saved_tensors):
+            arguments[index] = tensor.detach().requires_grad_(tensor.requires_grad)
         with drawing_from(ctx.states), enable_grad(), ctx.autocast_again():
             results = ctx.function(*arguments)
         results = results if isinstance(results, tuple) else (results,)

@@ -23,7 +23,7 @@ struct Problem {
   Sizes log_sizes() const { return {examples, heads, queries}; }
 };
 
-// Places of a tensor of four dimensions in the order of values_of.
+// Offsets of a tensor of four dimensions in the order of values_of.
 struct At {
   Sizes sizes;
   std::size_t operator()(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) const {
@@ -53,10 +53,10 @@ Expected by_loops(const Problem& of, const TensorBase& query, const TensorBase& 
       for (std::int64_t e = 0; e < of.width; ++e) score += q[at_q(n, h, i, e)] * k[at_k(n, s, j, e)];
       score *= scale;
       if (mask.defined()) {
-        Sizes place{n, h, i, j};
-        for (std::size_t d = 0; d < 4; ++d) place[d] = mask.sizes()[d] == 1 ? 0 : place[d];
-        if (mask.dtype() != kBool) score += value_at(mask, place);
-        if (mask.dtype() == kBool && !element<bool>(mask, place)) score = -kInfinity;
+        Sizes index{n, h, i, j};
+        for (std::size_t d = 0; d < 4; ++d) index[d] = mask.sizes()[d] == 1 ? 0 : index[d];
+        if (mask.dtype() != kBool) score += value_at(mask, index);
+        if (mask.dtype() == kBool && !element<bool>(mask, index)) score = -kInfinity;
       }
       p.push_back(is_causal && j > i ? -kInfinity : score);
     }

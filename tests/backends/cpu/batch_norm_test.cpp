@@ -40,7 +40,7 @@ std::vector<double> values_or_none(const TensorBase& tensor) {
   return tensor.defined() ? values_of(tensor) : std::vector<double>();
 }
 
-std::size_t places_of(const Sizes& sizes) {
+std::size_t spatial_numel(const Sizes& sizes) {
   std::size_t positions = 1;
   for (std::size_t d = 2; d < sizes.size(); ++d) positions *= static_cast<std::size_t>(sizes[d]);
   return positions;
@@ -76,7 +76,7 @@ TEST_CASE("_batch_norm_forward is right for any strides, dtypes and sizes") {
     TensorBase mean = random_out(rng, {channels}, wide(dtype)), var = random_out(rng, {channels}, wide(dtype));
     cpu::_batch_norm_forward(x, weight, bias, 1e-3, out, mean, var);
     if (x.numel() == 0) continue;
-    const Reference expected = batch_norm(values_of(x), static_cast<std::size_t>(channels), places_of(sizes),
+    const Reference expected = batch_norm(values_of(x), static_cast<std::size_t>(channels), spatial_numel(sizes),
                                           values_or_none(weight), values_or_none(bias), 1e-3);
     INFO("round " << round);
     REQUIRE(all_close(out, expected.out, 8 * tolerance_of(dtype)));
@@ -89,7 +89,7 @@ TEST_CASE("_batch_norm_backward is the difference quotient of the forward call")
   Rng rng(2);
   for (const Sizes& sizes : {Sizes{3, 2, 4}, Sizes{5, 3}, Sizes{2, 2, 2, 2}, Sizes{2, 17, 2, 2}, Sizes{4, 18}}) {
     const std::int64_t channels = sizes[1];
-    const std::size_t c = static_cast<std::size_t>(channels), positions = places_of(sizes);
+    const std::size_t c = static_cast<std::size_t>(channels), positions = spatial_numel(sizes);
     TensorBase x = random_reals(rng, sizes, kDouble), g = random_reals(rng, sizes, kDouble);
     const TensorBase weight = random_reals(rng, {channels}, kDouble);
     const std::vector<double> xs = values_of(x), gs = values_of(g), ws = values_of(weight), bs(c, 0.25);

@@ -64,26 +64,26 @@ TEST_CASE("index_select, index_copy and index_add agree with loops over all indi
     const TensorBase index =
         random_integers(rng, {picked[at(dim)]}, round % 3 == 0 ? kInt : kLong, 0, sizes[at(dim)] - 1);
     const TensorBase self = random_values(rng, sizes, dtype), source = random_values(rng, picked, dtype);
-    const auto moved = [&](Sizes place) {
-      place[at(dim)] = static_cast<std::int64_t>(value_at(index, {place[at(dim)]}));
-      return place;
+    const auto moved = [&](Sizes position) {
+      position[at(dim)] = static_cast<std::int64_t>(value_at(index, {position[at(dim)]}));
+      return position;
     };
 
     const Model before = model_of(self);
     TensorBase selected = random_out(rng, picked, dtype);
     cpu::index_select(self, dim, index, selected);
     Model expected;
-    each_index(picked, [&](const Sizes& place) { expected[place] = before.at(moved(place)); });
+    each_index(picked, [&](const Sizes& position) { expected[position] = before.at(moved(position)); });
     REQUIRE(equal(selected, expected));
 
     Model copied = before;
     const TensorBase copy =
         written(rng, 1, self, [&](TensorBase& out) { cpu::index_copy(self, dim, index, source, out); });
-    each_index(picked, [&](const Sizes& place) { copied[moved(place)] = value_at(source, place); });
+    each_index(picked, [&](const Sizes& position) { copied[moved(position)] = value_at(source, position); });
     REQUIRE(equal(copy, copied));
 
     Model added = before;
-    each_index(picked, [&](const Sizes& place) { added[moved(place)] += 2 * value_at(source, place); });
+    each_index(picked, [&](const Sizes& position) { added[moved(position)] += 2 * value_at(source, position); });
     const TensorBase sum =
         written(rng, round, self, [&](TensorBase& out) { cpu::index_add(self, dim, index, source, 2, out); });
     REQUIRE(equal(sum, added, 20 * (is_floating_point(dtype) ? tolerance_of(dtype) : 0)));
@@ -125,24 +125,24 @@ TEST_CASE("gather, scatter and scatter_add agree with loops over all indices") {
     }
     const TensorBase index = random_integers(rng, picked, kLong, 0, sizes[at(dim)] - 1);
     const TensorBase self = random_values(rng, sizes, dtype), source = random_values(rng, larger, dtype);
-    const auto moved = [&](Sizes place) {
-      const double i = value_at(index, place);
-      place[at(dim)] = static_cast<std::int64_t>(i);
-      return place;
+    const auto moved = [&](Sizes position) {
+      const double i = value_at(index, position);
+      position[at(dim)] = static_cast<std::int64_t>(i);
+      return position;
     };
 
     const Model before = model_of(self);
     TensorBase gathered = random_out(rng, picked, dtype);
     cpu::gather(self, dim, index, false, gathered);
     Model expected;
-    each_index(picked, [&](const Sizes& place) { expected[place] = before.at(moved(place)); });
+    each_index(picked, [&](const Sizes& position) { expected[position] = before.at(moved(position)); });
     REQUIRE(equal(gathered, expected));
 
     Model scattered = before, filled = before, added = before;
-    each_index(picked, [&](const Sizes& place) {
-      scattered[moved(place)] = value_at(source, place);
-      filled[moved(place)] = 3;
-      added[moved(place)] += value_at(source, place);
+    each_index(picked, [&](const Sizes& position) {
+      scattered[moved(position)] = value_at(source, position);
+      filled[moved(position)] = 3;
+      added[moved(position)] += value_at(source, position);
     });
     const auto run = [&](int where, const auto& kernel) { return written(rng, where, self, kernel); };
     REQUIRE(equal(run(1, [&](TensorBase& out) { cpu::scatter_src(self, dim, index, source, out); }), scattered));
@@ -175,14 +175,15 @@ TEST_CASE("embedding and its gradient agree with loops over the indices") {
     const TensorBase g = random_reals(rng, sizes, kFloat);
     const std::int64_t padding = random_int(rng, -1, count - 1);
     std::vector<double> grad(static_cast<std::size_t>(count * width), 0), uses(static_cast<std::size_t>(count), 0);
-    each_index(shape, [&](const Sizes& place) { ++uses[at(static_cast<std::int64_t>(value_at(indices, place)))]; });
+    each_index(shape,
+               [&](const Sizes& position) { ++uses[at(static_cast<std::int64_t>(value_at(indices, position)))]; });
     bool right = true;
-    each_index(sizes, [&](const Sizes& place) {
-      const auto row = static_cast<std::int64_t>(value_at(indices, Sizes(place.begin(), place.end() - 1)));
-      right = right && value_at(out, place) == value_at(weight, {row, place.back()});
+    each_index(sizes, [&](const Sizes& position) {
+      const auto row = static_cast<std::int64_t>(value_at(indices, Sizes(position.begin(), position.end() - 1)));
+      right = right && value_at(out, position) == value_at(weight, {row, position.back()});
       if (row == padding) return;
       const double share = round % 3 == 0 ? 1 / uses[at(row)] : 1;
-      grad[at(row * width + place.back())] += value_at(g, place) * share;
+      grad[at(row * width + position.back())] += value_at(g, position) * share;
     });
     REQUIRE(right);
     TensorBase sums = random_out(rng, {count, width}, kFloat);
@@ -209,17 +210,17 @@ TEST_CASE("_index and _index_put agree with loops, wherever the indexed dimensio
       ++count;
     }
     const std::size_t row_dims = count > 0 ? common.size() : 0;
-    const std::size_t place_of_rows = count > 0 && last - first + 1 == count ? first : 0;
+    const std::size_t rows_at = count > 0 && last - first + 1 == count ? first : 0;
     Sizes shape;
     for (std::size_t d = 0; d < 3; ++d) {
       if (!indices[d].defined()) shape.push_back(sizes[d]);
     }
-    if (count > 0) shape.insert(shape.begin() + static_cast<std::int64_t>(place_of_rows), common.begin(), common.end());
-    const auto source_of = [&](const Sizes& place) {
-      const auto begin = place.begin() + static_cast<std::int64_t>(place_of_rows);
+    if (count > 0) shape.insert(shape.begin() + static_cast<std::int64_t>(rows_at), common.begin(), common.end());
+    const auto source_of = [&](const Sizes& position) {
+      const auto begin = position.begin() + static_cast<std::int64_t>(rows_at);
       const Sizes row(begin, begin + static_cast<std::int64_t>(row_dims));
-      Sizes rest(place.begin(), begin);
-      rest.insert(rest.end(), begin + static_cast<std::int64_t>(row_dims), place.end());
+      Sizes rest(position.begin(), begin);
+      rest.insert(rest.end(), begin + static_cast<std::int64_t>(row_dims), position.end());
       Sizes source;
       std::size_t next = 0;
       for (std::size_t d = 0; d < 3; ++d) {
@@ -238,11 +239,11 @@ TEST_CASE("_index and _index_put agree with loops, wherever the indexed dimensio
     TensorBase out = random_out(rng, shape, kFloat);
     cpu::_index(self, indices, out);
     Model expected, put = before, added = before;
-    each_index(shape, [&](const Sizes& place) {
-      const Sizes source = source_of(place);
-      expected[place] = before.at(source);
-      put[source] = value_at(values, place);
-      added[source] += value_at(values, place);
+    each_index(shape, [&](const Sizes& position) {
+      const Sizes source = source_of(position);
+      expected[position] = before.at(source);
+      put[source] = value_at(values, position);
+      added[source] += value_at(values, position);
     });
     REQUIRE(equal(out, expected));
     REQUIRE(

@@ -96,20 +96,20 @@ void check_max(Rng& rng, const PoolingCase& c, int layout) {
   each_index(c.out(), [&](const Sizes& o) {
     bool any = false;
     double best = 0;
-    std::int64_t place = -1;
+    std::int64_t index = -1;
     each_seen(c, o, [&](const Sizes& i) {
       const auto value = static_cast<double>(element<T>(self, i));
       if (any && !(value > best) && value == value) return;
       if (any && best != best && value == value) return;
       any = true;
       best = value;
-      place = 0;
-      for (std::size_t d = c.lead(); d < i.size(); ++d) place = place * c.sizes[d] + i[d];
+      index = 0;
+      for (std::size_t d = c.lead(); d < i.size(); ++d) index = index * c.sizes[d] + i[d];
     });
     const auto got = static_cast<double>(element<T>(out, o));
     REQUIRE(any);
     REQUIRE((got == best || (got != got && best != best)));
-    REQUIRE(element<std::int64_t>(indices, o) == place);
+    REQUIRE(element<std::int64_t>(indices, o) == index);
   });
   if constexpr (!std::integral<T>) {
     const TensorBase grad = make<T>(rng, c.out(), layout, Expand::Yes);
@@ -173,7 +173,7 @@ void check_average(Rng& rng, const PoolingCase& c, int layout) {
 
 }  // namespace
 
-TEST_CASE("max pooling finds the greatest value and its place, and NaN before all") {
+TEST_CASE("max pooling finds the greatest value and its index, and NaN before all") {
   Rng rng(1);
   for (int i = 0; i < 60; ++i) {
     const PoolingCase c = random_case(rng, i % 3 == 0 ? 3 : 2, true);
@@ -188,7 +188,7 @@ TEST_CASE("max pooling finds the greatest value and its place, and NaN before al
   }
 }
 
-TEST_CASE("a window of the least values has a place in the input") {
+TEST_CASE("a window of the least values has an index in the input") {
   const TensorBase self = make_tensor(Sizes{1, 2, 2}, kFloat, DeviceType::CPU);
   fill_storage<float>(self, [] { return -std::numeric_limits<float>::infinity(); });
   TensorBase out = make_tensor(Sizes{1, 2, 2}, kFloat, DeviceType::CPU);
@@ -200,7 +200,7 @@ TEST_CASE("a window of the least values has a place in the input") {
   });
 }
 
-TEST_CASE("max pooling's gradient refuses places outside the plane and leaves its result alone") {
+TEST_CASE("max pooling's gradient refuses indices outside the plane and leaves its result alone") {
   const TensorBase grad = make_tensor(Sizes{1, 1, 1}, kFloat, DeviceType::CPU);
   const TensorBase indices = make_tensor(Sizes{1, 1, 1}, kLong, DeviceType::CPU);
   TensorBase grad_input = make_tensor(Sizes{1, 2, 2}, kFloat, DeviceType::CPU);

@@ -75,12 +75,12 @@ void each_index(const Sizes& sizes, F f) {
 
 // The element of `tensor` at an index of a shape that it broadcasts to.
 inline void* element_at(const TensorBase& tensor, const Sizes& index) {
-  std::int64_t place = 0;
+  std::int64_t offset = 0;
   const std::size_t lead = index.size() - tensor.sizes().size();
   for (std::size_t d = 0; d < tensor.sizes().size(); ++d) {
-    if (tensor.sizes()[d] != 1) place += index[lead + d] * tensor.strides()[d];
+    if (tensor.sizes()[d] != 1) offset += index[lead + d] * tensor.strides()[d];
   }
-  return static_cast<char*>(tensor.data_ptr()) + place * static_cast<std::int64_t>(tensor.itemsize());
+  return static_cast<char*>(tensor.data_ptr()) + offset * static_cast<std::int64_t>(tensor.itemsize());
 }
 template <typename T>
 T& element(const TensorBase& tensor, const Sizes& index) {

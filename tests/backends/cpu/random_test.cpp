@@ -21,7 +21,7 @@ TensorBase empty(const Sizes& sizes, ScalarType dtype) { return make_tensor(size
 
 }  // namespace
 
-TEST_CASE("an element of a random tensor is a function of seed, call and place") {
+TEST_CASE("an element of a random tensor is a function of seed, call and index") {
   const Generator generator = seeded(7);
   TensorBase first = empty({100}, kFloat), second = empty({100}, kFloat), normal = empty({100}, kDouble);
   cpu::uniform_(first, 0, 1, generator);

@@ -9,7 +9,7 @@ using namespace keyway::testing;
 
 namespace {
 
-// Calls f(elements) for each line of a shape along `dim`; `elements` are places in row-major order.
+// Calls f(elements) for each line of a shape along `dim`; `elements` are offsets in row-major order.
 template <typename F>
 void each_line(const Sizes& sizes, std::int64_t dim, const F& f) {
   std::vector<std::int64_t> strides(sizes.size(), 1);
@@ -20,9 +20,9 @@ void each_line(const Sizes& sizes, std::int64_t dim, const F& f) {
     if (!index.empty() && index[static_cast<std::size_t>(dim)] != 0) return;
     std::int64_t first = 0;
     for (std::size_t d = 0; d < index.size(); ++d) first += index[d] * strides[d];
-    std::vector<std::size_t> places;
-    for (std::int64_t i = 0; i < n; ++i) places.push_back(static_cast<std::size_t>(first + i * step));
-    f(places);
+    std::vector<std::size_t> elements;
+    for (std::int64_t i = 0; i < n; ++i) elements.push_back(static_cast<std::size_t>(first + i * step));
+    f(elements);
   });
 }
 

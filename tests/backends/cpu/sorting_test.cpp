@@ -57,10 +57,10 @@ TEST_CASE("sort is stable along any dimension, and NaN is greatest") {
     each_index(sizes, [&](const Sizes& index) {
       if (index[dim] != 0) return;
       const std::vector<double> line = line_at(x, index, dim), sorted = line_at(values, index, dim),
-                                places = line_at(indices, index, dim);
+                                found = line_at(indices, index, dim);
       const std::vector<std::size_t> order = order_of(line, descending);
       for (std::size_t i = 0; i < order.size(); ++i) {
-        right = right && places[i] == static_cast<double>(order[i]) && close(sorted[i], line[order[i]], 0);
+        right = right && found[i] == static_cast<double>(order[i]) && close(sorted[i], line[order[i]], 0);
       }
     });
     REQUIRE(right);
@@ -89,7 +89,7 @@ TEST_CASE("topk gives the first of the sorted order") {
   }
 }
 
-TEST_CASE("each line gives what stands at its place in order") {
+TEST_CASE("each line gives the element of its rank") {
   Rng rng(4);
   for (int round = 0; round < 80; ++round) {
     const Sizes sizes = random_sizes(rng, random_int(rng, 1, 3), 700);

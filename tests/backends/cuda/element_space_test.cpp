@@ -1,4 +1,4 @@
-// What kernels that go from place to place are told, walked through on the host by the code that devices run. The
+// What kernels that go from element to element are told, walked through on the host by the code that devices run. The
 // oracle counts indices.
 #include <keyway/backends/cuda/row_space.h>
 #include <keyway/tests/catch.h>
@@ -52,7 +52,7 @@ void each_index(const Sizes& sizes, const F& f) {
 
 }  // namespace
 
-TEST_CASE("a place has the element, the line that it looks something up in, and its numbers") {
+TEST_CASE("a position has the element, the line that it looks something up in, and its numbers") {
   std::mt19937 random(7);
   using Found = std::tuple<const char*, std::int64_t, std::int64_t>;
   for (int round = 0; round < 200; ++round) {

@@ -45,7 +45,7 @@ TEST_CASE("blocks of all tables cover each tensor once, and tensors without elem
   CHECK(tables == 2);  // of 125 tensors that have elements
 }
 
-TEST_CASE("what one place writes and another one has is in two tables, in order") {
+TEST_CASE("what one index writes and another one has is in two tables, in order") {
   const TensorBase flat = make_tensor({100}, ScalarType::Float, DeviceType::CPU);
   const auto part = [&](std::int64_t begin, std::int64_t end) { return make_view(flat, {end - begin}, {1}, begin); };
   const TensorBase other = make_tensor({10}, ScalarType::Float, DeviceType::CPU);

@@ -34,7 +34,7 @@ TensorBase random_view(std::mt19937& random, IntArrayRef sizes, ScalarType dtype
   return make_tensor_strided(own, strides, dtype, kCPU);
 }
 
-// Addresses of the operands' elements that meet in each place of the first one.
+// Addresses of the operands' elements that meet at each index of the first one.
 template <std::size_t N>
 using Meetings = std::map<const char*, std::array<const char*, N>>;
 
@@ -89,18 +89,18 @@ template <std::size_t N>
 Meetings<N> by_vectors(const VectorSpace& space, int width, const std::int16_t* itemsize) {
   Meetings<N> all;
   for (std::uint32_t v = 0; v < space.vectors; ++v) {
-    const VectorSpace::Place place = space.place(v, static_cast<std::uint32_t>(width));
+    const VectorSpace::Position position = space.position(v, static_cast<std::uint32_t>(width));
     std::int64_t offset[N];
-    space.rows.locate(place.row, offset);
+    space.rows.locate(position.row, offset);
     std::array<const char*, N> at;
     for (std::size_t k = 0; k < N; ++k) {
-      at[k] = space.rows.data[k] + offset[k] + std::int64_t{place.column} * space.step[k];
+      at[k] = space.rows.data[k] + offset[k] + std::int64_t{position.column} * space.step[k];
       const std::uintptr_t bytes = static_cast<std::uintptr_t>(width) * static_cast<std::uintptr_t>(itemsize[k]);
       if (!space.scalar[k]) REQUIRE(reinterpret_cast<std::uintptr_t>(at[k]) % bytes == 0);
     }
-    REQUIRE(place.column < space.columns);
-    const std::uint32_t end = std::min(space.columns, place.column + static_cast<std::uint32_t>(width));
-    for (std::uint32_t column = place.column; column < end; ++column) {
+    REQUIRE(position.column < space.columns);
+    const std::uint32_t end = std::min(space.columns, position.column + static_cast<std::uint32_t>(width));
+    for (std::uint32_t column = position.column; column < end; ++column) {
       REQUIRE(all.emplace(at[0], at).second);
       for (std::size_t k = 0; k < N; ++k) at[k] += space.step[k];
     }
@@ -128,7 +128,7 @@ TEST_CASE("a divisor gives the quotient of every number of 31 bits") {
   }
 }
 
-TEST_CASE("each element is found once, with those at the same place in the other operands") {
+TEST_CASE("each element is found once, with those at the same index in the other operands") {
   std::mt19937 random(2);
   int with_vectors = 0;
   for (int round = 0; round < 3000; ++round) {

@@ -55,14 +55,14 @@ class SimulatedStreams : public Memory {
   void* allocate(std::size_t bytes) override {
     if (bytes > total_ - taken_) return nullptr;
     // Neighbours, so that a block that grew over its segment's end would be noticed.
-    std::uintptr_t place = kBegin;
+    std::uintptr_t start = kBegin;
     for (const auto& [begin, size] : segments_) {
-      if (begin - place >= bytes) break;
-      place = begin + size;
+      if (begin - start >= bytes) break;
+      start = begin + size;
     }
-    segments_[place] = bytes;
+    segments_[start] = bytes;
     taken_ += bytes;
-    return reinterpret_cast<void*>(place);
+    return reinterpret_cast<void*>(start);
   }
   void free(void* memory) noexcept override {
     const auto found = segments_.find(address(memory));

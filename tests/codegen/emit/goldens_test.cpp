@@ -72,12 +72,12 @@ Files generate_fixture() { return generate(fixture_schemas()); }
 std::set<std::string> rewritten(const std::string& family, const std::string& from, const std::string& to) {
   Schemas schemas = fixture_schemas();
   std::string& changed = schemas.at(family);
-  const auto place = changed.find(from);
+  const auto at = changed.find(from);
   INFO(from);
-  REQUIRE(place != std::string::npos);
-  REQUIRE(changed.find(from, place + 1) == std::string::npos);
+  REQUIRE(at != std::string::npos);
+  REQUIRE(changed.find(from, at + 1) == std::string::npos);
   const Files before = generate(schemas);
-  changed.replace(place, from.size(), to);
+  changed.replace(at, from.size(), to);
   const Files after = generate(schemas);
   std::set<std::string> names;
   for (const auto& [name, text] : after)

@@ -29,7 +29,7 @@ TEST_CASE("an error names the innermost operator first and then its callers") {
 }
 
 TEST_CASE("threads may rethrow one error inside operators, and keep what it told them") {
-  const std::exception_ptr error = std::make_exception_ptr(Error(ErrorKind::Index, "no such place", "file.cpp", 7));
+  const std::exception_ptr error = std::make_exception_ptr(Error(ErrorKind::Index, "no such index", "file.cpp", 7));
   std::atomic<int> wrong{0};
   const auto rethrow = [&](std::string_view op) {
     for (int round = 0; round < 500; ++round) {
@@ -40,7 +40,7 @@ TEST_CASE("threads may rethrow one error inside operators, and keep what it told
         const std::string text = before;
         caught.leave_op(op);
         const std::string_view named = caught.op();
-        if (text != before || (named != "first" && named != "second") || caught.message() != "no such place") ++wrong;
+        if (text != before || (named != "first" && named != "second") || caught.message() != "no such index") ++wrong;
       }
     }
   };

@@ -194,7 +194,7 @@ def _pools_and_pads() -> list[Case]:
             Case(f"LPPool{dims}d", {"norm_type": 3.0, "kernel_size": [3, 2, 2][:dims]},
                  within(0.5, 2.0, 2, 3, *[7, 6, 5][:dims]), label="windows"),
             Case(f"MaxUnpool{dims}d", {"kernel_size": 2, "stride": 2, "padding": 0}, floats(1, 1, *[2] * dims),
-                 _unpool_places(dims)),
+                 _unpool_indices(dims)),
             *[Case(f"{kind}Pad{dims}d", {"padding": padding, **({"value": 1.5} if kind == "Constant" else {})}, x,
                    label=label)
               for kind in ("Constant", "Zero", "Circular", "Reflection", "Replication")
@@ -211,13 +211,13 @@ def _pools_and_pads() -> list[Case]:
     return cases
 
 
-def _unpool_places(dims: int) -> Input:
-    """Places of 2^dims maxima in windows of 2: the first of each."""
+def _unpool_indices(dims: int) -> Input:
+    """Indices of 2^dims maxima in windows of 2: the first of each."""
     size = 4
-    places = [0]
+    indices = [0]
     for _ in range(dims):
-        places = [place * size + i for place in places for i in (0, 2)]
-    return lambda: keyway.tensor(places).reshape(1, 1, *[2] * dims)
+        indices = [index * size + i for index in indices for i in (0, 2)]
+    return lambda: keyway.tensor(indices).reshape(1, 1, *[2] * dims)
 
 
 def _losses() -> list[Case]:

@@ -35,7 +35,7 @@ Spread spread_of(const std::vector<double>& values) {
   return {mean, squares / static_cast<double>(values.size())};
 }
 
-// Of an input [n, channels, places]: the elements of a channel, of one sample or of all.
+// Of an input [n, channels, positions]: the elements of a channel, of one sample or of all.
 std::vector<double> channel_of(const Tensor& x, std::int64_t c, std::int64_t sample = -1) {
   const Tensor channel = x.select(1, c);
   return values_of(sample < 0 ? channel : channel.select(0, sample));

@@ -105,14 +105,14 @@ TEST_CASE("a wrong length is refused") {
   CHECK(refusal(length_bytes(0)) == "the header does not begin with '{'");
 }
 
-TEST_CASE("text that is not UTF-8 is refused with its place") {
+TEST_CASE("text that is not UTF-8 is refused with its offset") {
   for (const char* bad : {"\x80", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x8f\xbf\xbf",
                           "\xff", "\xc3", "\xf5\x80\x80\x80"}) {
     CHECK(refusal(std::string("{\"") + bad + "\":1}", 0) == "byte 10: the header is not valid UTF-8");
   }
 }
 
-TEST_CASE("text that is not the format's JSON is refused with its place") {
+TEST_CASE("text that is not the format's JSON is refused with its offset") {
   CHECK(refusal(" {}", 0) == "the header does not begin with '{'");
   CHECK(refusal("[]", 0) == "the header does not begin with '{'");
   CHECK(refusal("{", 0) == "byte 9: expected a string but found the end");

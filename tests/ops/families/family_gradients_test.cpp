@@ -90,9 +90,9 @@ TEST_CASE("indexing has right gradients") {
   // Scaled by how often an index is used, the gradient is no derivative any more; its own derivative is one.
   CHECK(gradgradcheck([&](const variable_list& x) { return one(keyway::embedding(x[0], index, 0, true)); },
                       {leaf({3, 2})}));
-  const Tensor places = integers({0, 1, 1, 0}, {2, 2});
-  check([&](const variable_list& x) { return one(x[0].gather(0, places)); }, {leaf({2, 3})});
-  check([&](const variable_list& x) { return one(x[0].scatter_add(0, places, x[1])); }, {leaf({2, 3}), leaf({3, 2})});
+  const Tensor indices = integers({0, 1, 1, 0}, {2, 2});
+  check([&](const variable_list& x) { return one(x[0].gather(0, indices)); }, {leaf({2, 3})});
+  check([&](const variable_list& x) { return one(x[0].scatter_add(0, indices, x[1])); }, {leaf({2, 3}), leaf({3, 2})});
   check(
       [&](const variable_list& x) {
         return one(x[0].scatter(1, integers({0, 1, 1, 0}, {2, 2}), x[1]));

@@ -22,8 +22,8 @@ std::string why_not(auto&& predicate) {
   return why.text;
 }
 
-// Places of a window of `kernel` elements, `dilation` apart, that lie in the padded input; each begins `stride` after
-// the one before. With ceil_mode also windows that reach out to the right, as long as they begin in input or left
+// Positions of a window of `kernel` elements, `dilation` apart, that lie in the padded input; each begins `stride`
+// after the one before. With ceil_mode also windows that reach out to the right, as long as they begin in input or left
 // padding.
 std::int64_t count_windows(std::int64_t in, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
                            std::int64_t dilation, bool ceil_mode) {

@@ -37,26 +37,26 @@ TensorBase random_tensor(std::mt19937& rng, std::size_t rank) {
 }
 
 // Where the elements lie, in the order of indices.
-Ints places(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
+Ints offsets(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
   Ints out = {offset};
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     Ints next;
-    for (const std::int64_t place : out)
-      for (std::int64_t i = 0; i < sizes[d]; ++i) next.push_back(place + i * strides[d]);
+    for (const std::int64_t from : out)
+      for (std::int64_t i = 0; i < sizes[d]; ++i) next.push_back(from + i * strides[d]);
     out = std::move(next);
   }
   return out;
 }
-Ints places(const TensorBase& t) { return places(t.sizes(), t.strides(), t.storage_offset()); }
-Ints places(const ViewGeometry& g) { return places(g.sizes, g.strides, g.offset); }
+Ints offsets(const TensorBase& t) { return offsets(t.sizes(), t.strides(), t.storage_offset()); }
+Ints offsets(const ViewGeometry& g) { return offsets(g.sizes, g.strides, g.offset); }
 
 Ints vec(const DimVector& list) { return {list.begin(), list.end()}; }
 
-// Place of the element of `t` at `index`.
-std::int64_t place_at(const TensorBase& t, const Ints& index) {
-  std::int64_t place = t.storage_offset();
-  for (std::size_t d = 0; d < index.size(); ++d) place += index[d] * t.strides()[d];
-  return place;
+// Offset of the element of `t` at `index`.
+std::int64_t offset_at(const TensorBase& t, const Ints& index) {
+  std::int64_t offset = t.storage_offset();
+  for (std::size_t d = 0; d < index.size(); ++d) offset += index[d] * t.strides()[d];
+  return offset;
 }
 
 // All indices of a shape, in order.
@@ -74,10 +74,10 @@ std::vector<Ints> indices(const Ints& sizes) {
   return out;
 }
 
-// The places that a view must have: of each index of `sizes`, the element of `t` at the index that `source` gives.
+// The offsets that a view must have: of each index of `sizes`, the element of `t` at the index that `source` gives.
 Ints expected(const TensorBase& t, const Ints& sizes, const std::function<Ints(Ints)>& source) {
   Ints out;
-  for (const Ints& index : indices(sizes)) out.push_back(place_at(t, source(index)));
+  for (const Ints& index : indices(sizes)) out.push_back(offset_at(t, source(index)));
   return out;
 }
 
@@ -105,11 +105,11 @@ TEST_CASE("permute, transpose, select and unsqueeze name the elements that their
     };
     const ViewGeometry permute = rules::permute(t, order);
     CHECK(vec(permute.sizes) == permuted);
-    CHECK(places(permute) == expected(t, permuted, back));
+    CHECK(offsets(permute) == expected(t, permuted, back));
 
     Ints swapped = sizes;
     std::swap(swapped[at], swapped[0]);
-    CHECK(places(rules::transpose(t, given, 0)) == expected(t, swapped, [&](Ints index) {
+    CHECK(offsets(rules::transpose(t, given, 0)) == expected(t, swapped, [&](Ints index) {
             std::swap(index[at], index[0]);
             return index;
           }));
@@ -117,13 +117,13 @@ TEST_CASE("permute, transpose, select and unsqueeze name the elements that their
     Ints longer = sizes;
     longer.insert(longer.begin() + dim, 1);
     CHECK(vec(rules::unsqueeze(t, dim).sizes) == longer);
-    CHECK(places(rules::unsqueeze(t, dim)) == places(t));
+    CHECK(offsets(rules::unsqueeze(t, dim)) == offsets(t));
 
     if (sizes[at] == 0) continue;
     const auto chosen = static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(sizes[at]));
     Ints shorter = sizes;
     shorter.erase(shorter.begin() + dim);
-    CHECK(places(rules::select(t, given, rng() % 2 == 0 ? chosen : chosen - sizes[at])) ==
+    CHECK(offsets(rules::select(t, given, rng() % 2 == 0 ? chosen : chosen - sizes[at])) ==
           expected(t, shorter, [&](Ints index) {
             index.insert(index.begin() + dim, chosen);
             return index;
@@ -144,17 +144,17 @@ TEST_CASE("slice names the elements between its bounds, whatever the bounds") {
     const std::int64_t step = steps[rng() % std::size(steps)];
     Ints chosen;  // what Python's range would give, in wide integers
     __extension__ using Wide = __int128;
-    const auto place = [&](std::int64_t b) {
+    const auto clamped = [&](std::int64_t b) {
       return b < 0 ? std::max<Wide>(Wide{b} + size, 0) : std::min<Wide>(b, size);
     };
-    for (Wide i = start ? place(*start) : 0; i < (end ? place(*end) : Wide{size}); i += step)
+    for (Wide i = start ? clamped(*start) : 0; i < (end ? clamped(*end) : Wide{size}); i += step)
       chosen.push_back(static_cast<std::int64_t>(i));
     Ints sizes = t.sizes().vec();
     sizes[static_cast<std::size_t>(dim)] = static_cast<std::int64_t>(chosen.size());
     const ViewGeometry slice = rules::slice(t, dim, start, end, step);
     CAPTURE(size, step, start.value_or(99), end.value_or(99));
     CHECK(vec(slice.sizes) == sizes);
-    CHECK(places(slice) == expected(t, sizes, [&](Ints index) {
+    CHECK(offsets(slice) == expected(t, sizes, [&](Ints index) {
             auto& i = index[static_cast<std::size_t>(dim)];
             i = chosen[static_cast<std::size_t>(i)];
             return index;
@@ -180,7 +180,7 @@ TEST_CASE("a view in another shape has the same elements in the same order, or i
     const auto strides = view_strides(t.sizes(), t.strides(), shape);
     if (strides) {
       ++views;
-      CHECK(places(shape, *strides, t.storage_offset()) == places(t));
+      CHECK(offsets(shape, *strides, t.storage_offset()) == offsets(t));
     } else {
       ++refused;
       // It is right to refuse: in the innermost dimension that is not 1, or across it, the elements lie unevenly.
@@ -193,7 +193,7 @@ TEST_CASE("a view in another shape has the same elements in the same order, or i
 }
 
 TEST_CASE("a view that some strides could express is never refused") {
-  // Exhaustive: all strides up to a limit are tried against the places.
+  // Exhaustive: all strides up to a limit are tried against the offsets.
   std::mt19937 rng(4);
   for (int run = 0; run < 2000; ++run) {
     const TensorBase t = random_tensor(rng, 1 + rng() % 3);
@@ -201,11 +201,11 @@ TEST_CASE("a view that some strides could express is never refused") {
     std::int64_t a = 1 + static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(t.numel()));
     while (t.numel() % a != 0) --a;
     const Ints shape = {a, t.numel() / a};
-    const Ints wanted = places(t);
+    const Ints wanted = offsets(t);
     bool possible = false;
     const auto row = static_cast<std::size_t>(shape[1]);
     const std::int64_t outer = a > 1 ? wanted[row] - wanted[0] : 0, inner = row > 1 ? wanted[1] - wanted[0] : 0;
-    possible = places(shape, Ints{outer, inner}, t.storage_offset()) == wanted;
+    possible = offsets(shape, Ints{outer, inner}, t.storage_offset()) == wanted;
     CHECK(view_strides(t.sizes(), t.strides(), shape).has_value() == (possible && outer >= 0 && inner >= 0));
   }
 }
@@ -243,7 +243,7 @@ TEST_CASE("expand repeats dimensions of size 1 and refuses the rest") {
     }
     const ViewGeometry to = rules::expand(t, given);
     CHECK(vec(to.sizes) == sizes);
-    CHECK(places(to) == expected(t, sizes, [&](const Ints& index) {
+    CHECK(offsets(to) == expected(t, sizes, [&](const Ints& index) {
             Ints source;
             for (std::size_t d = 0; d < t.sizes().size(); ++d)
               source.push_back(t.sizes()[d] == 1 ? 0 : index[added + d]);

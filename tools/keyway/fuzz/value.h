@@ -17,7 +17,7 @@ namespace keyway::inline v1::tools {
 enum class Sharing : std::uint8_t {
   None,
   Same,     // it is that tensor
-  View,     // another tensor, in the same place
+  View,     // another tensor, over the same memory
   Shifted,  // another tensor, one row further
 };
 

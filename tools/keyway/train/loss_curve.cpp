@@ -11,7 +11,7 @@ namespace {
 // What the axes reach: all that is drawn, with round ends.
 struct Range {
   double low = 0, high = 1;
-  double place(double value) const { return (value - low) / (high - low); }
+  double fraction(double value) const { return (value - low) / (high - low); }
 };
 
 Range loss_range(const LossCurve& curve) {
@@ -36,8 +36,8 @@ Range step_range(const LossCurve& curve) {
   return {0, static_cast<double>(last)};
 }
 
-std::size_t cell(double place, std::size_t cells) {
-  return static_cast<std::size_t>(std::lround(std::clamp(place, 0.0, 1.0) * static_cast<double>(cells - 1)));
+std::size_t cell(double fraction, std::size_t cells) {
+  return static_cast<std::size_t>(std::lround(std::clamp(fraction, 0.0, 1.0) * static_cast<double>(cells - 1)));
 }
 
 // The plane of an SVG picture.
@@ -48,8 +48,8 @@ class Plane {
   explicit Plane(const LossCurve& curve) : steps_(step_range(curve)), losses_(loss_range(curve)) {}
 
   const Range& losses() const { return losses_; }
-  double x(double step) const { return kLeft + steps_.place(step) * (kWidth - kLeft - kRight); }
-  double y(double loss) const { return kHeight - kBottom - losses_.place(loss) * (kHeight - kTop - kBottom); }
+  double x(double step) const { return kLeft + steps_.fraction(step) * (kWidth - kLeft - kRight); }
+  double y(double loss) const { return kHeight - kBottom - losses_.fraction(loss) * (kHeight - kTop - kBottom); }
 
   std::string line(const std::vector<LossPoint>& points, const char* style) const {
     std::string list;
@@ -135,11 +135,11 @@ std::vector<LossPoint> thinned(const std::vector<LossPoint>& points, std::size_t
 std::string draw_text(const LossCurve& curve, std::size_t width, std::size_t height) {
   const Range losses = loss_range(curve), steps = step_range(curve);
   std::vector<std::string> rows(height, std::string(width, ' '));
-  const auto row_of = [&](double loss) { return height - 1 - cell(losses.place(loss), height); };
+  const auto row_of = [&](double loss) { return height - 1 - cell(losses.fraction(loss), height); };
   const auto plot = [&](const std::vector<LossPoint>& points, char mark) {
     for (const LossPoint& point : points) {
       if (!std::isfinite(point.loss)) continue;
-      rows[row_of(point.loss)][cell(steps.place(static_cast<double>(point.step)), width)] = mark;
+      rows[row_of(point.loss)][cell(steps.fraction(static_cast<double>(point.step)), width)] = mark;
     }
   };
   rows[row_of(curve.ngram)].assign(width, '-');

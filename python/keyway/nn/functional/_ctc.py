@@ -91,8 +91,8 @@ class _Ctc(Function):
     @staticmethod
     def forward(ctx: Any, log_probs: Tensor, labels: Tensor, lengths: Tensor, counts: Tensor, blank: int) -> Tensor:
         batch, longest = labels.shape
-        places = _C.arange(longest, device=labels.device)
-        labels = labels.masked_fill(places.ge(counts.unsqueeze(1)), blank)
+        indices = _C.arange(longest, device=labels.device)
+        labels = labels.masked_fill(indices.ge(counts.unsqueeze(1)), blank)
         states = labels.new_full([batch, 2 * longest + 1], blank)
         states[:, 1::2] = labels
         skips = _C.zeros_like(states, dtype=_C.bool)

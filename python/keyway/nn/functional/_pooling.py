@@ -138,8 +138,8 @@ lp_pool3d = _lp_pool(3)
 def _unpooled_size(
     input: Tensor, kernel_size: list[int], stride: list[int], padding: list[int], output_size: Sequence[int] | None
 ) -> list[int]:
-    """The given size, of the last dimensions or of all, if windows of it are as many as the input has places; else the
-    least."""
+    """The given size, of the last dimensions or of all, if windows of it are as many as the input has positions; else
+    the least."""
     dims = len(kernel_size)
     if input.dim() not in (dims + 1, dims + 2) or not len(stride) == len(padding) == dims:
         raise _C.ValueError(f"max_unpool{dims}d(): the input has {input.dim()} dimensions, kernel_size {dims} numbers, "
@@ -173,7 +173,7 @@ def _max_unpool(dims: int) -> Any:
         return _nn.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), [*sizes, 1]).squeeze(-1)
 
     max_unpool.__name__ = max_unpool.__qualname__ = f"max_unpool{dims}d"
-    max_unpool.__doc__ = (f"What max_pool{dims}d has taken, back in its places, with the indices it returns; zeros "
+    max_unpool.__doc__ = (f"What max_pool{dims}d has taken, back at its positions, with the indices it returns; zeros "
                           "between them. output_size: of the result, if it is not the least that has as many windows.")
     return max_unpool
 
@@ -183,10 +183,10 @@ max_unpool2d = _max_unpool(2)
 max_unpool3d = _max_unpool(3)
 
 
-def _with_indices(name: str, pool: Any, place: int) -> Any:
+def _with_indices(name: str, pool: Any, position: int) -> Any:
     def with_indices(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-        if len(args) > place:
-            return pool(input, *args[:place], True, *args[place + 1:], **kwargs)
+        if len(args) > position:
+            return pool(input, *args[:position], True, *args[position + 1:], **kwargs)
         return pool(input, *args, **{**kwargs, "return_indices": True})
 
     with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"

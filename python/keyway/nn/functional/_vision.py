@@ -1,4 +1,4 @@
-"""Images on another grid, as patches, and with channels as places."""
+"""Images on another grid, as patches, and with channels as pixels."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def interpolate(
 ) -> Tensor:
     """Images [N, C, ...] of one to three dimensions made larger or smaller: to a `size`, or by a `scale_factor`.
 
-    mode: "nearest" and "nearest-exact", which takes the nearest by the places' centres, not by their beginnings;
+    mode: "nearest" and "nearest-exact", which takes the nearest by the elements' centres, not by their beginnings;
     "linear" [N, C, L], "bilinear" and "bicubic" [N, C, H, W], "trilinear" [N, C, D, H, W]; or "area", the mean of what
-    a place covers. align_corners: the linear and cubic ones lay the centres of outer elements on each other, not their
-    edges. recompute_scale_factor: the scale is that of the sizes, of which the new one is rounded down. antialias:
-    "bilinear" and "bicubic" weigh all that a place of a smaller image covers.
+    an element covers. align_corners: the linear and cubic ones lay the centres of outer elements on each other, not
+    their edges. recompute_scale_factor: the scale is that of the sizes, of which the new one is rounded down.
+    antialias: "bilinear" and "bicubic" weigh all that an element of a smaller image covers.
     """
     if mode not in _SMOOTH and align_corners is not None:
         raise _C.ValueError(f"interpolate(): align_corners is for the linear and cubic modes, not for {mode!r}")
@@ -84,8 +84,8 @@ def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Elements of images [N, C, H, W] at the places of `grid` [N, height, width, 2]: x and y from -1 to 1, which are
-    the centres of the outer elements with `align_corners`, else their edges. Or of volumes [N, C, D, H, W] at places
+    """Elements of images [N, C, H, W] at the positions of `grid` [N, height, width, 2]: x and y from -1 to 1, which are
+    the centres of the outer elements with `align_corners`, else their edges. Or of volumes [N, C, D, H, W] at positions
     [N, depth, height, width, 3] of x, y and z.
 
     mode: "bilinear", "nearest", or of images "bicubic". padding_mode: what lies beyond the image: "zeros", its
@@ -100,7 +100,7 @@ def grid_sample(
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """A grid [N, H, W, 2] for grid_sample out of matrices `theta` [N, 2, 3]: where each place of an image of `size`
+    """A grid [N, H, W, 2] for grid_sample out of matrices `theta` [N, 2, 3]: where each position of an image of `size`
     (N, C, H, W) comes from. Or [N, D, H, W, 3] out of [N, 3, 4], for volumes of (N, C, D, H, W)."""
     if not checked(theta, "affine_grid", "theta").is_floating_point():
         raise _C.ValueError(f"affine_grid(): theta must be of floating-point dtype, not {theta.dtype}")
@@ -109,13 +109,13 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         raise _C.ValueError(f"affine_grid(): theta {tuple(theta.shape)} is not [N, 2, 3] for a size (N, C, H, W), or "
                             f"[N, 3, 4] for (N, C, D, H, W); the size is {tuple(size)}")
 
-    def places(count: int) -> Tensor:
+    def coordinates(count: int) -> Tensor:
         if count == 1:
             return _C.zeros(1, dtype=theta.dtype, device=theta.device)
         ends = 1.0 if align_corners else 1 - 1 / count
         return _C.linspace(-ends, ends, count, dtype=theta.dtype, device=theta.device)
 
-    axes = _C.meshgrid([places(count) for count in size[2:]], indexing="ij")[::-1]  # x first
+    axes = _C.meshgrid([coordinates(count) for count in size[2:]], indexing="ij")[::-1]  # x first
     points = _C.stack([*axes, _C.ones_like(axes[0])], -1).reshape(1, math.prod(size[2:]), dims + 1)
     return points.expand(size[0], -1, dims + 1).bmm(theta.transpose(1, 2)).reshape(size[0], *size[2:], dims)
 

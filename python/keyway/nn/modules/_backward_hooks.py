@@ -49,13 +49,13 @@ class BackwardHooks:
             if self._grad_outputs is None:
                 return None
             grads, self._grad_outputs = self._grad_outputs, None
-            spread = list(_spread(places, grad_inputs, len(args)))
-            for i in places:
+            spread = list(_spread(indices, grad_inputs, len(args)))
+            for i in indices:
                 if spread[i] is None and (like := wanted[i]) is not None:
                     spread[i] = keyway.zeros(like[0], dtype=like[1], device=like[2])
-            return _only(places, self._call_hooks(tuple(spread), grads))
+            return _only(indices, self._call_hooks(tuple(spread), grads))
 
-        node, places, args = _behind_node(args)
+        node, indices, args = _behind_node(args)
         self._inputs_are_seen = node is not None
         if node is not None:
             node.register_hook(call_hooks)
@@ -66,19 +66,19 @@ class BackwardHooks:
         results = result if isinstance(result, tuple) else (result,)
 
         def call_pre_hooks(grads: Gradients) -> Gradients | None:
-            spread = _spread(places, grads, len(results))
+            spread = _spread(indices, grads, len(results))
             for hook in self._pre_hooks:
                 spread = _replaced(spread, hook(self._module, spread), "backward pre-hook")
             if self._inputs_are_seen:
                 self._grad_outputs = spread
             else:
                 self._call_hooks_without_inputs(spread)
-            return _only(places, spread)
+            return _only(indices, spread)
 
         if not isinstance(result, (Tensor, tuple)):
             warnings.warn("hooks of backward are called for a module that gives a Tensor or a tuple of Tensors, not a "
                           f"{type(result).__name__}", stacklevel=4)
-        node, places, results = _behind_node(results)
+        node, indices, results = _behind_node(results)
         if node is not None:
             node.register_prehook(call_pre_hooks)
         return type(result)._make(results) if hasattr(result, "_make") else (
@@ -100,28 +100,28 @@ class BackwardHooks:
 
 
 def _behind_node(values: Gradients) -> tuple[Any, list[int], Gradients]:
-    """The node that was put before the tensors among `values`, their places, and the values; no node where none of them
-    requires grad."""
-    places = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
-    if not keyway.is_grad_enabled() or not any(values[i].requires_grad for i in places):
-        return None, places, values
+    """The node that was put before the tensors among `values`, their indices, and the values; no node where none of
+    them requires grad."""
+    indices = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
+    if not keyway.is_grad_enabled() or not any(values[i].requires_grad for i in indices):
+        return None, indices, values
     passed = list(values)
-    for i, tensor in zip(places, BackwardHookFunction.apply(*(values[i] for i in places))):
+    for i, tensor in zip(indices, BackwardHookFunction.apply(*(values[i] for i in indices))):
         passed[i] = tensor
-    node = next(passed[i].grad_fn for i in places if passed[i].grad_fn is not None)
-    return node, places, tuple(passed)
+    node = next(passed[i].grad_fn for i in indices if passed[i].grad_fn is not None)
+    return node, indices, tuple(passed)
 
 
-def _spread(places: list[int], grads: Gradients, count: int) -> Gradients:
-    """The gradients at their places among `count` values, and None elsewhere."""
+def _spread(indices: list[int], grads: Gradients, count: int) -> Gradients:
+    """The gradients at their indices among `count` values, and None elsewhere."""
     spread = [None] * count
-    for i, grad in zip(places, grads):
+    for i, grad in zip(indices, grads):
         spread[i] = grad
     return tuple(spread)
 
 
-def _only(places: list[int], grads: Gradients) -> Gradients:
-    return tuple(grads[i] for i in places)
+def _only(indices: list[int], grads: Gradients) -> Gradients:
+    return tuple(grads[i] for i in indices)
 
 
 def _replaced(grads: Gradients, changed: Any, what: str) -> Gradients:

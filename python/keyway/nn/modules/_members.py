@@ -208,7 +208,7 @@ class Members:
     def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
         """Puts a module at this full name: where one is, or if `strict` is false, at a new name in a module that is.
 
-        Raises ValueError for no name, AttributeError for a place in no module, and if `strict`, for a new name.
+        Raises ValueError for no name, AttributeError for a name in no module, and if `strict`, for a new name.
         """
         if not target:
             raise ValueError("set_submodule cannot set the submodule without a target name")

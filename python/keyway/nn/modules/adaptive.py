@@ -74,17 +74,17 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         x, target = (input_.unsqueeze(0), target_.unsqueeze(0)) if is_single else (input_, target_)
         self._check_target(target)
         head = F.log_softmax(self.head(x), dim=1)
-        place = target
+        column = target
         total = x.new_zeros([x.size(0)])
         for i, (low, high) in enumerate(zip(self.cutoffs, self.cutoffs[1:])):
             inside = target.ge(low).logical_and(target.lt(high))
-            place = _C.where(inside, self.shortlist_size + i, place)
+            column = _C.where(inside, self.shortlist_size + i, column)
             rows = inside.nonzero().squeeze(1)
             if rows.numel() > 0:
                 scores = F.log_softmax(self.tail[i](x.index_select(0, rows)), dim=1)
                 found = scores.gather(1, target.index_select(0, rows).sub(low).unsqueeze(1)).squeeze(1)
                 total = total.index_add(0, rows, found)
-        output = total.add(head.gather(1, place.unsqueeze(1)).squeeze(1))
+        output = total.add(head.gather(1, column.unsqueeze(1)).squeeze(1))
         loss = output.neg().mean()
         return ASMoutput(output.squeeze(0) if is_single else output, loss)
 

@@ -277,18 +277,18 @@ class _MaxUnpool(Module):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """What MaxPool1d has taken, back in its places, with the indices it returns; zeros between them."""
+    """What MaxPool1d has taken, back at its positions, with the indices it returns; zeros between them."""
 
     _dims = 1
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """What MaxPool2d has taken, back in its places, with the indices it returns; zeros between them."""
+    """What MaxPool2d has taken, back at its positions, with the indices it returns; zeros between them."""
 
     _dims = 2
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """What MaxPool3d has taken, back in its places, with the indices it returns; zeros between them."""
+    """What MaxPool3d has taken, back at its positions, with the indices it returns; zeros between them."""
 
     _dims = 3

@@ -1,4 +1,4 @@
-"""Modules of images: made larger, as patches, and with channels as places."""
+"""Modules of images: made larger, as patches, and with channels as pixels."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class UpsamplingBilinear2d(Upsample):
 
 
 class PixelShuffle(Module):
-    """Channels [..., C * r * r, H, W] as places [..., C, H * r, W * r], with r the `upscale_factor`."""
+    """Channels [..., C * r * r, H, W] as pixels [..., C, H * r, W * r], with r the `upscale_factor`."""
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """Places [..., C, H * r, W * r] as channels [..., C * r * r, H, W], with r the `downscale_factor`."""
+    """Pixels [..., C, H * r, W * r] as channels [..., C * r * r, H, W], with r the `downscale_factor`."""
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()

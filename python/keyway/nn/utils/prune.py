@@ -120,15 +120,15 @@ class PruningContainer(BasePruningMethod):
         if method.PRUNING_TYPE == "structured":
             dim = method.dim % t.dim()  # type: ignore[attr-defined]  # structured methods have one
             kept = mask.sum([i for i in range(t.dim()) if i != dim]).ne(0)
-            places: Any = (slice(None),) * dim + (kept,)
+            selected: Any = (slice(None),) * dim + (kept,)
         elif method.PRUNING_TYPE == "unstructured":
-            places = mask.eq(1)
+            selected = mask.eq(1)
         elif method.PRUNING_TYPE == "global":
-            places = slice(None)
+            selected = slice(None)
         else:
             raise keyway.ValueError(f"Unrecognized PRUNING_TYPE {method.PRUNING_TYPE}")
         new = mask.clone()
-        new[places] = method.compute_mask(t.detach()[places], mask[places]).to(dtype=new.dtype)
+        new[selected] = method.compute_mask(t.detach()[selected], mask[selected]).to(dtype=new.dtype)
         return new
 
 

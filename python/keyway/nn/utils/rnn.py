@@ -20,9 +20,9 @@ class _Packed(NamedTuple):
 
 class PackedSequence(_Packed):
     """Sequences sorted by length: `data` has the first elements of all, then their second ones, ...; `batch_sizes`,
-    int64 on the host, says how many there are of each. `sorted_indices` are the places that the sequences had before,
-    `unsorted_indices` the way back. Made by pack_padded_sequence() and pack_sequence(). Raises keyway.ValueError for
-    batch sizes that are not positive, that grow, or that do not add up to the rows of `data`."""
+    int64 on the host, says how many there are of each. `sorted_indices` are the positions that the sequences had
+    before, `unsorted_indices` the way back. Made by pack_padded_sequence() and pack_sequence(). Raises
+    keyway.ValueError for batch sizes that are not positive, that grow, or that do not add up to the rows of `data`."""
 
     __slots__ = ()
 
@@ -47,8 +47,8 @@ class PackedSequence(_Packed):
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
-        places = [None if i is None else i.to(device=data.device) for i in (self.sorted_indices, self.unsorted_indices)]
-        return type(self)(data, self.batch_sizes, places[0], places[1])
+        orders = [None if i is None else i.to(device=data.device) for i in (self.sorted_indices, self.unsorted_indices)]
+        return type(self)(data, self.batch_sizes, orders[0], orders[1])
 
     def cpu(self) -> PackedSequence:
         """In the host's memory."""
@@ -97,7 +97,7 @@ class PackedSequence(_Packed):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """Where each place goes to: [n] to [n]. None of None."""
+    """Where each index goes to: [n] to [n]. None of None."""
     if permutation is None:
         return None
     order = _C.arange(permutation.numel(), device=permutation.device, dtype=permutation.dtype)

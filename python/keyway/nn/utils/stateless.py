@@ -10,7 +10,7 @@ from keyway._C import Tensor
 from keyway.nn.modules.module import Module
 from keyway.nn.utils.parametrize import is_parametrized
 
-Place = tuple[dict[str, Any], str]
+_Location = tuple[dict[str, Any], str]
 
 
 def functional_call(
@@ -24,33 +24,33 @@ def functional_call(
     module does not have are passed over; with `strict` they, and those that are not given, are a keyway.Error. That of
     a parametrized tensor is a keyway.NotImplementedError.
     """
-    places = _places(module)
+    locations = _locations(module)
     if strict:
-        _check_names(module, places, parameters_and_buffers)
-    chosen: list[tuple[Place, Tensor]] = []
+        _check_names(module, locations, parameters_and_buffers)
+    chosen: list[tuple[_Location, Tensor]] = []
     for name, tensor in parameters_and_buffers.items():
-        if name not in places:
+        if name not in locations:
             _refuse_parametrized(module, name)
             continue
-        members, leaf = places[name]
+        members, leaf = locations[name]
         own = members[leaf]
-        tied = [place for other, place in places.items()
-                if tie_weights and other not in parameters_and_buffers and place[0][place[1]] is own]
-        chosen += [(place, tensor) for place in ((members, leaf), *tied)]
+        tied = [location for other, location in locations.items()
+                if tie_weights and other not in parameters_and_buffers and location[0][location[1]] is own]
+        chosen += [(location, tensor) for location in ((members, leaf), *tied)]
     with _exchanged(chosen):
         positional = () if args is None else args if isinstance(args, tuple) else (args,)
         return module(*positional, **(kwargs or {}))
 
 
-def _places(module: Module) -> dict[str, Place]:
+def _locations(module: Module) -> dict[str, _Location]:
     """Where each member is, by its full name."""
-    places: dict[str, Place] = {}
+    locations: dict[str, _Location] = {}
     for prefix, owner in module.named_modules(remove_duplicate=False):
         for members in (owner._parameters, owner._buffers):
             for leaf, member in members.items():
                 if member is not None:
-                    places[f"{prefix}.{leaf}" if prefix else leaf] = (members, leaf)
-    return places
+                    locations[f"{prefix}.{leaf}" if prefix else leaf] = (members, leaf)
+    return locations
 
 
 def _refuse_parametrized(module: Module, name: str) -> None:
@@ -62,9 +62,9 @@ def _refuse_parametrized(module: Module, name: str) -> None:
                                          f"tensors that it is computed from")
 
 
-def _check_names(module: Module, places: dict[str, Place], given: Mapping[str, Tensor]) -> None:
+def _check_names(module: Module, locations: dict[str, _Location], given: Mapping[str, Tensor]) -> None:
     texts = []
-    for what, names in (("Unexpected", set(given) - set(places)), ("Missing", set(places) - set(given))):
+    for what, names in (("Unexpected", set(given) - set(locations)), ("Missing", set(locations) - set(given))):
         if names:
             texts.append(f"{what} key(s): " + ", ".join(map(repr, sorted(names))) + ".")
     if texts:
@@ -72,7 +72,7 @@ def _check_names(module: Module, places: dict[str, Place], given: Mapping[str, T
 
 
 @contextlib.contextmanager
-def _exchanged(chosen: list[tuple[Place, Tensor]]) -> Iterator[None]:
+def _exchanged(chosen: list[tuple[_Location, Tensor]]) -> Iterator[None]:
     before = [(members, leaf, members[leaf]) for (members, leaf), _ in chosen]
     try:
         for (members, leaf), tensor in chosen:

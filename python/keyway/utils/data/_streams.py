@@ -1,4 +1,4 @@
-"""Random numbers of examples: each has streams of its own, which follow from a seed and its place, whoever loads it.
+"""Random numbers of examples: each has streams of its own, which follow from a seed and its position, whoever loads it.
 
 keyway's default generators can be bound to a thread. Python's and NumPy's cannot: they are of the process. So the
 functions of the modules `random` and `numpy.random` are replaced by ones that look which stream their thread draws from,
@@ -31,11 +31,11 @@ _drawing = _Drawing()
 
 
 class Stream:
-    """A context in which the thread draws from streams that follow from a seed, a purpose and a place: keyway's default
-    generators, `random` and `numpy.random` each from one."""
+    """A context in which the thread draws from streams that follow from a seed, a purpose and a position: keyway's
+    default generators, `random` and `numpy.random` each from one."""
 
-    def __init__(self, seed: int, purpose: str, place: int) -> None:
-        name = f"{seed} {purpose} {place}".encode()
+    def __init__(self, seed: int, purpose: str, position: int) -> None:
+        name = f"{seed} {purpose} {position}".encode()
         self.seed = int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "little")
         self._generators: dict[str, Any] = {}
         self._seeded = _Seeded(self.seed)

@@ -14,7 +14,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     """Examples of one kind as a batch with one dimension more.
 
     Tensors are stacked; numbers become a tensor (of float64, int64 or bool), NumPy's arrays and scalars one of their
-    dtype; text stays a list; of dicts, tuples, named tuples and lists, each place is collated. Raises TypeError for
+    dtype; text stays a list; of dicts, tuples, named tuples and lists, each position is collated. Raises TypeError for
     others, ValueError for sequences of different lengths.
     """
     first = batch[0]
@@ -34,8 +34,8 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, Sequence):
         if any(len(example) != len(first) for example in batch):
             raise ValueError("each element in list of batch should be of equal size")
-        places = [default_collate(place) for place in zip(*batch)]
-        return kind(*places) if hasattr(first, "_fields") else places
+        columns = [default_collate(column) for column in zip(*batch)]
+        return kind(*columns) if hasattr(first, "_fields") else columns
     raise TypeError("default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
                     f"{kind.__name__}")
 

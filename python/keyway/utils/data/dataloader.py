@@ -25,21 +25,21 @@ class _Unlimited(Sampler[None]):
             yield None
 
 
-class _Places:
-    """What samplers give, each with the place of its first example among all of one time that a loader is iterated."""
+class _Positions:
+    """What samplers give, each with the position of its first example among all of one iteration of a loader."""
 
     def __init__(self, orders: Iterator[Any]) -> None:
         self._orders = orders
-        self._place = 0
+        self._position = 0
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         return self
 
     def __next__(self) -> tuple[int, Any]:
         order = next(self._orders)
-        place = self._place
-        self._place += len(order) if isinstance(order, list) else 1
-        return place, order
+        position = self._position
+        self._position += len(order) if isinstance(order, list) else 1
+        return position, order
 
 
 class _LoadedHere:
@@ -95,14 +95,14 @@ class DataLoader:
     error, of an example or of time, the next call of next() goes on: with the next batch, or the one that was late.
 
     Random numbers that are drawn for an example follow from a seed, which each iteration draws from `generator`, and
-    from the place that the example has in its order, and not on how many workers there are, none among them. Each
+    from the position that the example has in its order, and not on how many workers there are, none among them. Each
     example, and each call of `collate_fn` and of __getitems__, has streams of its own, begun anew: of keyway's default
     generators, of the functions of Python's module `random`, and of those of `numpy.random`, called as attributes of
     their modules. So seeding `random` or `numpy.random` elsewhere does not change them, and drawing them does not change
     what is drawn elsewhere. Not covered are generators that the dataset holds itself; functions that were imported by
     their own names (`from random import choice`) before the first iteration; NumPy, in an example that imports it as the
     first of all; and processes and threads that the dataset starts.
-    Of an IterableDataset the streams belong to places in the order of its batches, in which workers take turns.
+    Of an IterableDataset the streams belong to positions in the order of its batches, in which workers take turns.
 
     With `pin_memory` the tensors of a batch, in dicts, lists and tuples too, come in memory that is pinned for devices
     of type `pin_memory_device` ("cuda"), by whom the batch is loaded; an object that has a method pin_memory() is asked
@@ -189,9 +189,9 @@ class DataLoader:
             return self._fetcher(collate, seed)
 
         if self.num_workers == 0:
-            return _Batches(self, _LoadedHere(_Places(orders), make_fetcher))
+            return _Batches(self, _LoadedHere(_Positions(orders), make_fetcher))
         infos = [WorkerInfo(i, self.num_workers, seed + i, self.dataset) for i in range(self.num_workers)]
-        return _Batches(self, LoadedAhead(_Places(orders), infos, self.worker_init_fn, make_fetcher,
+        return _Batches(self, LoadedAhead(_Positions(orders), infos, self.worker_init_fn, make_fetcher,
                                           self.prefetch_factor or 2, self.timeout))
 
     def _collate(self) -> Callable[[Any], Any]:
@@ -205,30 +205,30 @@ class DataLoader:
         return lambda examples: pinned(self.collate_fn(examples), self.pin_memory_device or "cuda")
 
     def _fetcher(self, collate: Callable[[Any], Any], seed: int) -> Callable[[tuple[int, Any]], Any]:
-        """A function from what the samplers give, with its place, to a batch; to END where the examples of an iterable
-        dataset end. Each example and `collate` draw from streams of their own."""
+        """A function from what the samplers give, with its position, to a batch; to END where the examples of an
+        iterable dataset end. Each example and `collate` draw from streams of their own."""
         dataset: Any = self.dataset
         examples = iter(dataset) if self._is_iterable else None
         several = getattr(dataset, "__getitems__", None)
 
-        def load(index: Any, place: int) -> Any:
-            with Stream(seed, "example", place):
+        def load(index: Any, position: int) -> Any:
+            with Stream(seed, "example", position):
                 return dataset[index] if examples is None else next(examples, END)
 
-        def fetch_examples(place: int, order: list[Any]) -> list[Any]:
+        def fetch_examples(position: int, order: list[Any]) -> list[Any]:
             if several is not None and examples is None:
-                with Stream(seed, "examples", place):
+                with Stream(seed, "examples", position):
                     return list(several(order))
-            loaded = (load(index, place + i) for i, index in enumerate(order))
+            loaded = (load(index, position + i) for i, index in enumerate(order))
             return list(itertools.takewhile(lambda example: example is not END, loaded))
 
-        def fetch(place_and_order: tuple[int, Any]) -> Any:
-            place, order = place_and_order
+        def fetch(position_and_order: tuple[int, Any]) -> Any:
+            position, order = position_and_order
             is_batch = isinstance(order, list)
-            loaded = fetch_examples(place, order) if is_batch else load(order, place)
+            loaded = fetch_examples(position, order) if is_batch else load(order, position)
             if loaded is END or (examples is not None and is_batch and self._is_left_out(loaded, order)):
                 return END
-            with Stream(seed, "batch", place):
+            with Stream(seed, "batch", position):
                 return collate(loaded)
 
         return fetch

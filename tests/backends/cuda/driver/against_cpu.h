@@ -11,11 +11,11 @@
 namespace keyway::inline v1::testing {
 
 // Where the operands of a call are put.
-using Place = std::function<Tensor(const Tensor&)>;
+using Placement = std::function<Tensor(const Tensor&)>;
 
-// Of `call(place)`, with all operands on the device, and on the CPU. `same` is same_values where a result may be NaN:
-// an x86 has another one than NVIDIA's devices.
-inline void check(const std::function<Tensor(const Place&)>& call,
+// Of `call(placement)`, with all operands on the device, and on the CPU. `same` is same_values where a result may be
+// NaN: an x86 has another one than NVIDIA's devices.
+inline void check(const std::function<Tensor(const Placement&)>& call,
                   bool (*same)(const Tensor&, const Tensor&) = same_bits) {
   const Tensor expected = call([](const Tensor& tensor) { return tensor.clone(); });
   const Tensor there = call([](const Tensor& tensor) { return tensor.to(kCUDA, tensor.dtype()); });

@@ -26,16 +26,16 @@ TEST_CASE("CUDA compares values of all dtypes as the CPU does") {
       INFO(to_string(dtype) << " " << to_string(other));
       const Tensor y = integers_of(other);
       for (const Tensor& beside : {y, y.flip({1}), y.slice(0, 4, 5)}) {
-        check([&](const Place& at) { return eq(at(x), at(beside)); });
-        check([&](const Place& at) { return lt(at(x), at(beside)); });
-        check([&](const Place& at) { return ge(at(beside), at(x)); });
-        check([&](const Place& at) { return le(at(x).transpose(0, 1), at(beside).transpose(0, 1)); });
+        check([&](const Placement& at) { return eq(at(x), at(beside)); });
+        check([&](const Placement& at) { return lt(at(x), at(beside)); });
+        check([&](const Placement& at) { return ge(at(beside), at(x)); });
+        check([&](const Placement& at) { return le(at(x).transpose(0, 1), at(beside).transpose(0, 1)); });
       }
-      check([&](const Place& at) { return gt(at(x), y.select(0, 3).select(0, 40)); });
+      check([&](const Placement& at) { return gt(at(x), y.select(0, 3).select(0, 40)); });
     }
     for (const Scalar& number : {Scalar(0.5), Scalar(0x1p53), Scalar(-1), Scalar(~std::uint64_t{0}), Scalar(300)}) {
-      check([&](const Place& at) { return gt(at(x), number); });
-      check([&](const Place& at) { return ne(at(x), number); });
+      check([&](const Placement& at) { return gt(at(x), number); });
+      check([&](const Placement& at) { return ne(at(x), number); });
     }
   }
 }

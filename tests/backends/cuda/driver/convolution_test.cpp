@@ -87,7 +87,7 @@ TEST_CASE("convolutions and their gradients, in one to three dimensions, groups,
 
 TEST_CASE("a convolution whose windows take several chunks, which divide images") {
   if (!has_products()) return;
-  // 5 channels by 225 taps: chunks of 3712 places in complex128, and images of 2500.
+  // 5 channels by 225 taps: chunks of 3712 positions in complex128, and images of 2500.
   const Tensor input = operand({3, 5, 50, 50}, kComplexDouble, 1), weight = operand({2, 5, 15, 15}, kComplexDouble, 2);
   const std::vector<std::int64_t> stride{1, 1}, padding{7, 7}, none{0, 0};
   const auto run = [&](const Tensor& x, const Tensor& w) {
@@ -192,12 +192,12 @@ TEST_CASE("operands that cuDNN cannot take as they lie are copied for it") {
   const Tensor memory = on_cuda(operand({1 + x.numel()}, kFloat, 3));
   Tensor odd = memory.slice(0, 1).view(x.sizes());  // between two multiples of what it is to be aligned to
   odd.copy_(x);
-  Tensor place = zeros({2, 4, 8, 6}, TensorOptions().device(kCUDA)).transpose(2, 3);
+  Tensor target = zeros({2, 4, 8, 6}, TensorOptions().device(kCUDA)).transpose(2, 3);
   if (has_cudnn() || has_products()) {
     CHECK(same_values(conv(on_cuda(last), on_cuda(w)), out));
     CHECK(same_values(conv(odd, on_cuda(w)), out));
-    convolution_out(place, odd, on_cuda(w), {}, {1}, {1}, {1}, false, {0}, 1);
-    CHECK(same_values(place, out));
+    convolution_out(target, odd, on_cuda(w), {}, {1}, {1}, {1}, false, {0}, 1);
+    CHECK(same_values(target, out));
   }
 }
 

@@ -80,7 +80,7 @@ TEST_CASE("a plan of cuFFT is made once for a problem, in both directions and fr
   const Tensor x = numbers({2, 3, 7}), turned = numbers({7, 3, 2}).permute({2, 1, 0});
   Tensor memory = on_cuda(numbers({1 + x.numel()}));
   const Tensor odd = memory.slice(0, 1).view(x.sizes());
-  Tensor place = on_cuda(numbers({7, 2, 3})).permute({1, 2, 0});
+  Tensor target = on_cuda(numbers({7, 2, 3})).permute({1, 2, 0});
   for (const std::int64_t made : {1, 0}) {
     check_calls({{kPlan, made}, {kRun, 5}}, [&] {
       for (const bool forward : {true, false}) {
@@ -89,8 +89,8 @@ TEST_CASE("a plan of cuFFT is made once for a problem, in both directions and fr
       CHECK(is_close_complex(_fft_c2c(on_cuda(turned), {2, 1}, 0, true), _fft_c2c(turned, {2, 1}, 0, true)));
       Tensor(odd).copy_(x);
       CHECK(is_close_complex(_fft_c2c(odd, {1, 2}, 2, true), _fft_c2c(x, {1, 2}, 2, true)));
-      _fft_c2c_out(place, on_cuda(x), {2, 1}, 2, false);
-      CHECK(is_close_complex(place, _fft_c2c(x, {2, 1}, 2, false)));
+      _fft_c2c_out(target, on_cuda(x), {2, 1}, 2, false);
+      CHECK(is_close_complex(target, _fft_c2c(x, {2, 1}, 2, false)));
     });
   }
   const Tensor row = numbers({1, 5});

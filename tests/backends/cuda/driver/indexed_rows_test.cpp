@@ -25,8 +25,8 @@ TEST_CASE("CUDA reads rows that indices name, along each dimension, from any lay
     for (const std::int64_t dim : {0, 1, 2}) {
       for (const ScalarType kind : {kLong, kInt}) {
         const Tensor index = indices({70}, 0, 32, kind);
-        check([&](const Place& at) { return index_select(at(x), dim, at(index)); });
-        check([&](const Place& at) { return index_select(at(x).transpose(0, 2), dim, at(index)); });
+        check([&](const Placement& at) { return index_select(at(x), dim, at(index)); });
+        check([&](const Placement& at) { return index_select(at(x).transpose(0, 2), dim, at(index)); });
       }
     }
     // Rows of so many bytes, from so many after a multiple of 16 and so many apart, that units of each width come.
@@ -37,8 +37,8 @@ TEST_CASE("CUDA reads rows that indices name, along each dimension, from any lay
         for (const std::int64_t from : {0, 1, 2, 4}) {
           INFO(width << " of " << step << " from " << from);
           const auto narrow = [&](const Tensor& whole) { return whole.slice(1, from, from + width, 1); };
-          check([&](const Place& at) { return embedding(narrow(at(table)), at(index)); });
-          check([&](const Place& at) {
+          check([&](const Placement& at) { return embedding(narrow(at(table)), at(index)); });
+          check([&](const Placement& at) {
             const Tensor copy = at(table);
             narrow(copy).index_copy_(0, at(distinct).flip({0}), narrow(at(table)));
             return copy;
@@ -47,58 +47,58 @@ TEST_CASE("CUDA reads rows that indices name, along each dimension, from any lay
       }
     }
     const Tensor a = indices({60, 1}, -48, 48), b = indices({30}, -32, 32, kInt);
-    check([&](const Place& at) { return _index(at(x), {at(a), std::nullopt, at(b)}); });
-    check([&](const Place& at) { return _index(at(x).transpose(0, 1), {std::nullopt, at(a), at(b)}); });
-    check([&](const Place& at) { return _index(at(x), {std::nullopt, std::nullopt, at(b)}); });
-    check([&](const Place& at) { return _index(at(x), {}); });
+    check([&](const Placement& at) { return _index(at(x), {at(a), std::nullopt, at(b)}); });
+    check([&](const Placement& at) { return _index(at(x).transpose(0, 1), {std::nullopt, at(a), at(b)}); });
+    check([&](const Placement& at) { return _index(at(x), {std::nullopt, std::nullopt, at(b)}); });
+    check([&](const Placement& at) { return _index(at(x), {}); });
   }
 }
 
-TEST_CASE("of writes of CUDA that go to one place the last one counts") {
+TEST_CASE("of writes of CUDA that go to one location the last one counts") {
   if (lacks_device()) return;
   for (const ScalarType dtype : kIndexedDtypes) {
     INFO(to_string(dtype));
     const Tensor self = values({20, 24, 16}, dtype), source = values({20, 130, 16}, dtype);
     const Tensor index = indices({130}, 0, 20), long_index = indices({20, 130, 16}, 0, 24);
-    check([&](const Place& at) { return index_copy(at(self), 1, at(index), at(source)); });
-    check([&](const Place& at) {
+    check([&](const Placement& at) { return index_copy(at(self), 1, at(index), at(source)); });
+    check([&](const Placement& at) {
       return index_copy(at(self).transpose(0, 1), 0, at(index).slice(0, 0, 20, 1), at(source).slice(1, 0, 20, 1));
     });
-    check([&](const Place& at) { return scatter(at(self), 1, at(long_index), at(source)); });
-    check([&](const Place& at) { return scatter(at(self), 1, at(long_index).slice(0, 0, 9, 2), at(source)); });
-    check([&](const Place& at) { return scatter(at(self), 1, at(long_index), 3); });
+    check([&](const Placement& at) { return scatter(at(self), 1, at(long_index), at(source)); });
+    check([&](const Placement& at) { return scatter(at(self), 1, at(long_index).slice(0, 0, 9, 2), at(source)); });
+    check([&](const Placement& at) { return scatter(at(self), 1, at(long_index), 3); });
     const Tensor a = indices({60, 1}, -20, 20), b = indices({30}, -16, 16, kInt);
     for (const Tensor& from : {values({24, 60, 30}, dtype), values({60, 1}, dtype), values({}, dtype)}) {
-      check([&](const Place& at) {
+      check([&](const Placement& at) {
         return _index_put(at(self).transpose(0, 1), {std::nullopt, at(a), at(b)}, at(from));
       });
     }
-    check([&](const Place& at) {
+    check([&](const Placement& at) {
       return _index_put(at(self), {at(a), std::nullopt, at(b)}, at(values({60, 30, 24}, dtype)));
     });
-    check([&](const Place& at) { return _index_put(at(self), {at(a)}, at(values({16}, dtype))); });
-    check([&](const Place& at) { return _index_put(at(self), {}, at(values({16}, dtype))); });
+    check([&](const Placement& at) { return _index_put(at(self), {at(a)}, at(values({16}, dtype))); });
+    check([&](const Placement& at) { return _index_put(at(self), {}, at(values({16}, dtype))); });
   }
 }
 
-TEST_CASE("sums of CUDA that go to one place are made in the order of their terms") {
+TEST_CASE("sums of CUDA that go to one location are made in the order of their terms") {
   if (lacks_device()) return;
   for (const ScalarType dtype : kIndexedDtypes) {
     INFO(to_string(dtype));
     const Tensor self = values({20, 24, 16}, dtype), source = values({20, 130, 16}, dtype);
     const Tensor index = indices({130}, 0, 20, kInt), long_index = indices({20, 130, 16}, 0, 24);
-    check([&](const Place& at) { return index_add(at(self), 1, at(index), at(source), dtype == kBool ? 1 : 3); });
-    check([&](const Place& at) {
+    check([&](const Placement& at) { return index_add(at(self), 1, at(index), at(source), dtype == kBool ? 1 : 3); });
+    check([&](const Placement& at) {
       return index_add(at(self).transpose(0, 1), 0, at(index).slice(0, 0, 20, 1), at(source).slice(1, 0, 20, 1));
     });
-    check([&](const Place& at) { return scatter_add(at(self), 1, at(long_index), at(source)); });
+    check([&](const Placement& at) { return scatter_add(at(self), 1, at(long_index), at(source)); });
     const Tensor a = indices({60, 1}, -20, 20), b = indices({30}, -16, 16);
     for (const Tensor& from : {values({24, 60, 30}, dtype), values({60, 1}, dtype), values({}, dtype)}) {
-      check([&](const Place& at) {
+      check([&](const Placement& at) {
         return _index_put(at(self).transpose(0, 1), {std::nullopt, at(a), at(b)}, at(from), true);
       });
     }
-    check([&](const Place& at) {
+    check([&](const Placement& at) {
       return _index_put(at(self), {at(a), std::nullopt, at(b)}, at(values({60, 30, 24}, dtype)), true);
     });
   }
@@ -106,20 +106,20 @@ TEST_CASE("sums of CUDA that go to one place are made in the order of their term
 
 TEST_CASE("long runs of CUDA's equal indices are sums as exact as their dtype has them") {
   if (lacks_device()) return;
-  // Runs about as long as segments of them, in a mixed order; the last place has nothing.
+  // Runs about as long as segments of them, in a mixed order; the last target has nothing.
   const std::int64_t lengths[] = {3, 1024, 1025, 1, 2048, 1500, 5000, 1023, 2049};
-  const std::int64_t places = std::size(lengths) + 1;
+  const std::int64_t targets = std::size(lengths) + 1;
   std::vector<std::int64_t> to;
-  for (std::int64_t i = 0; i < places - 1; ++i) to.insert(to.end(), static_cast<std::size_t>(lengths[i]), i);
+  for (std::int64_t i = 0; i < targets - 1; ++i) to.insert(to.end(), static_cast<std::size_t>(lengths[i]), i);
   const auto n = static_cast<std::int64_t>(to.size());
   Tensor index = empty({n}, TensorOptions().dtype(kLong));
   for (std::int64_t i = 0; i < n; ++i) index.data_ptr<std::int64_t>()[i * 7919 % n] = to[static_cast<std::size_t>(i)];
   for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16, kInt, kComplexFloat}) {
     INFO(to_string(dtype));
     for (const std::int64_t width : {1, 3}) {
-      const Tensor rows = values({n, width}, kDouble).div(1e5).to(dtype), own = values({places, width}, dtype);
+      const Tensor rows = values({n, width}, kDouble).div(1e5).to(dtype), own = values({targets, width}, dtype);
       // In float64, one after the other.
-      Tensor sums = own.to(kComplexDouble), counts = zeros({places, 1}, TensorOptions().dtype(kDouble));
+      Tensor sums = own.to(kComplexDouble), counts = zeros({targets, 1}, TensorOptions().dtype(kDouble));
       const Tensor wide = rows.to(kComplexDouble);
       for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t at = index.data_ptr<std::int64_t>()[i];
@@ -136,7 +136,7 @@ TEST_CASE("long runs of CUDA's equal indices are sums as exact as their dtype ha
                      tolerance));
       if (dtype == kInt) continue;
       const Tensor means = (sums - own.to(kComplexDouble)).div(counts.clamp(1, 1e9)).to(dtype);
-      CHECK(is_close(embedding_dense_backward(from, at, places, -1, true), means, tolerance));
+      CHECK(is_close(embedding_dense_backward(from, at, targets, -1, true), means, tolerance));
     }
   }
 }
@@ -173,22 +173,26 @@ TEST_CASE("extremes and products of CUDA's long runs are those of all of it") {
   }
 }
 
-TEST_CASE("all of a long input of CUDA may go to one place, and none of it") {
+TEST_CASE("all of a long input of CUDA may go to one location, and none of it") {
   if (lacks_device()) return;
   const Tensor x = scattered({10'000}, -99, 99).to(kFloat), own = values({3}, kFloat);
   for (const std::int64_t to : {0, 2}) {
     const Tensor index = full({10'000}, to, TensorOptions().dtype(kLong));
-    check([&](const Place& at) { return scatter_add(at(own), 0, at(index), at(x)); });
-    check([&](const Place& at) { return scatter(at(own), 0, at(index), at(x)); });
-    check([&](const Place& at) { return embedding_dense_backward(at(x.view({10'000, 1})), at(index), 3, to, true); });
+    check([&](const Placement& at) { return scatter_add(at(own), 0, at(index), at(x)); });
+    check([&](const Placement& at) { return scatter(at(own), 0, at(index), at(x)); });
+    check([&](const Placement& at) {
+      return embedding_dense_backward(at(x.view({10'000, 1})), at(index), 3, to, true);
+    });
   }
   const Tensor none = indices({0}, 0, 1), nothing = empty({0}, TensorOptions().dtype(kFloat));
-  check([&](const Place& at) { return index_add(at(own), 0, at(none), at(nothing)); });
-  check([&](const Place& at) { return index_copy(at(own), 0, at(none), at(nothing)); });
-  check([&](const Place& at) { return scatter_add(at(own), 0, at(none), at(nothing)); });
-  check([&](const Place& at) { return index_select(at(own), 0, at(none)); });
-  check([&](const Place& at) { return _index_put(at(own), {at(none)}, at(nothing), true); });
-  check([&](const Place& at) { return embedding_dense_backward(at(nothing.view({0, 1})), at(none), 3, -1, false); });
+  check([&](const Placement& at) { return index_add(at(own), 0, at(none), at(nothing)); });
+  check([&](const Placement& at) { return index_copy(at(own), 0, at(none), at(nothing)); });
+  check([&](const Placement& at) { return scatter_add(at(own), 0, at(none), at(nothing)); });
+  check([&](const Placement& at) { return index_select(at(own), 0, at(none)); });
+  check([&](const Placement& at) { return _index_put(at(own), {at(none)}, at(nothing), true); });
+  check([&](const Placement& at) {
+    return embedding_dense_backward(at(nothing.view({0, 1})), at(none), 3, -1, false);
+  });
 }
 
 TEST_CASE("gradients of embeddings of CUDA are sums of rows, or their means, but for padding") {
@@ -198,9 +202,10 @@ TEST_CASE("gradients of embeddings of CUDA are sums of rows, or their means, but
     const Tensor grad = values({50, 9, 33}, dtype), index = indices({50, 9}, 0, 40, kInt);
     for (const std::int64_t padding : {-1, 7}) {
       for (const bool by_frequency : {false, true}) {
-        check(
-            [&](const Place& at) { return embedding_dense_backward(at(grad), at(index), 45, padding, by_frequency); });
-        check([&](const Place& at) {
+        check([&](const Placement& at) {
+          return embedding_dense_backward(at(grad), at(index), 45, padding, by_frequency);
+        });
+        check([&](const Placement& at) {
           return embedding_dense_backward(at(grad).transpose(0, 1), at(index).transpose(0, 1), 45, padding,
                                           by_frequency);
         });
@@ -216,8 +221,11 @@ TEST_CASE("scatter_reduce of CUDA gives the CPU's sums, means, products and extr
     for (const char* reduce : {"sum", "mean", "prod", "amax", "amin"}) {
       for (const bool include_self : {false, true}) {
         INFO(reduce << " of " << to_string(dtype));
-        check([&](const Place& at) { return scatter_reduce(at(self), 1, at(index), at(source), reduce, include_self); },
-              same_values);
+        check(
+            [&](const Placement& at) {
+              return scatter_reduce(at(self), 1, at(index), at(source), reduce, include_self);
+            },
+            same_values);
       }
     }
   }
@@ -226,24 +234,24 @@ TEST_CASE("scatter_reduce of CUDA gives the CPU's sums, means, products and extr
 TEST_CASE("what is written by indices on CUDA may be what they or their values are read from") {
   if (lacks_device()) return;
   const Tensor numbers = indices({1000}, 0, 1000);
-  check([&](const Place& at) {
+  check([&](const Placement& at) {
     Tensor x = at(numbers);
     return x.scatter_add_(0, x, x);
   });
-  check([&](const Place& at) {
+  check([&](const Placement& at) {
     Tensor x = at(numbers);
     return x.scatter_(0, x, 5);
   });
-  check([&](const Place& at) {
+  check([&](const Placement& at) {
     Tensor x = at(numbers);
     return x.index_copy_(0, x, x.slice(0, 0, 1000, 1));
   });
-  check([&](const Place& at) {
+  check([&](const Placement& at) {
     Tensor x = at(numbers), every_other = x.slice(0, 0, 1000, 2);
     every_other.index_add_(0, every_other.clamp(0, 499), x.slice(0, 1, 1000, 2));
     return x;
   });
-  check([&](const Place& at) {
+  check([&](const Placement& at) {
     Tensor x = at(numbers);
     return _index_put_(x, {x.neg()}, x, true);
   });

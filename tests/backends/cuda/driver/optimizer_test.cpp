@@ -68,7 +68,7 @@ TEST_CASE("loss scaling is read on the device") {
 }
 
 TEST_CASE(
-    "one tensor twice in a list is changed twice on CUDA, and what another place changes is read as the CPU does") {
+    "one tensor twice in a list is changed twice on CUDA, and what another index changes is read as the CPU does") {
   if (lacks_device()) return;
   const TensorOptions options = TensorOptions().dtype(kFloat);
   const auto changed = [&](Device device) {

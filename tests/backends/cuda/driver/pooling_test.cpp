@@ -43,8 +43,8 @@ void compare_max(const Tensor& x, const Window& w) {
     const Tensor grad = normal_numbers(out.sizes(), x.dtype());
     CHECK(same_bits(backward(on_cuda(grad), on_cuda(from), on_cuda(indices)), backward(grad, from, indices)));
     // Elements of the plane that are in other windows.
-    const std::int64_t places = from.numel() / (from.sizes()[0] * from.sizes()[1]);
-    const Tensor anywhere = randint(0, places, indices.sizes(), TensorOptions().dtype(kLong));
+    const std::int64_t positions = from.numel() / (from.sizes()[0] * from.sizes()[1]);
+    const Tensor anywhere = randint(0, positions, indices.sizes(), TensorOptions().dtype(kLong));
     CHECK(same_bits(backward(on_cuda(grad), on_cuda(from), on_cuda(anywhere)), backward(grad, from, anywhere)));
   }
 }
@@ -67,7 +67,7 @@ TEST_CASE("CUDA's max pooling and its gradient are the CPU's, bit by bit") {
   CHECK(same_bits(max_pool2d(on_cuda(whole), {3}, {2}, {1}), max_pool2d(whole, {3}, {2}, {1})));
 }
 
-TEST_CASE("on CUDA NaN is the greatest, and a window of nothing but -inf has its first place") {
+TEST_CASE("on CUDA NaN is the greatest, and a window of nothing but -inf has its first index") {
   if (lacks_device()) return;
   const double nan = std::nan("");
   Tensor x = full({1, 1, 4, 6}, -INFINITY, TensorOptions());
@@ -121,7 +121,7 @@ TEST_CASE("CUDA's average pooling and its gradient are the CPU's, bit by bit") {
   }
 }
 
-TEST_CASE("CUDA's adaptive pooling and its gradient are the CPU's, bit by bit, to fewer places and to more") {
+TEST_CASE("CUDA's adaptive pooling and its gradient are the CPU's, bit by bit, to fewer elements and to more") {
   if (lacks_device()) return;
   manual_seed(22);
   for (const ScalarType dtype : kFloatDtypes) {

@@ -118,7 +118,7 @@ TEST_CASE("a vector that is added to each row is added by the product itself, wh
     compare(bias, there, 1, biased, true);
     compare(bias, there, -2, biased, false);
     compare(bias.unsqueeze(0), there.unsqueeze(0), 1, biased, false);
-    // At another place: another plan for less alignment.
+    // At another address: another plan for less alignment.
     const Tensor odd = wide.slice(0, 1, 9), odd_there = wide_there.slice(0, 1, 9);
     if (biased) compare(odd, odd_there, 1, true, true);
     // What is none: a number for each row, one for all, one that is scaled.

@@ -17,11 +17,11 @@ class BoundKernel {
     std::size_t lines = 0;
     for (std::size_t i = 0; i < signature.count; ++i) lines += lines_of(signature.sizes[i]);
     memory_.resize(lines);
-    Line* place = memory_.data();
+    Line* line = memory_.data();
     for (std::size_t i = 0; i < signature.count; ++i) {
-      std::memcpy(place, arguments[i], signature.sizes[i]);
-      arguments_.push_back(place);
-      place += lines_of(signature.sizes[i]);
+      std::memcpy(line, arguments[i], signature.sizes[i]);
+      arguments_.push_back(line);
+      line += lines_of(signature.sizes[i]);
     }
   }
   BoundKernel(const BoundKernel&) = delete;

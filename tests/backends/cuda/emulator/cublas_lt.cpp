@@ -266,10 +266,10 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
   if (handle == nullptr || wanted < 1 || !fits(*operation, layouts)) return CUBLAS_STATUS_INVALID_VALUE;
   const bool is_batch = d->batch > (cublas_lt_is("picky") ? 1 : 65535);
   if (is_batch || (cublas_lt_is("picky") && operation->bias != nullptr)) return CUBLAS_STATUS_INVALID_VALUE;
-  const bool at_odd_places =
+  const bool is_misaligned =
       bytes_of(a->type) == 2 && *std::min_element(preference->alignment, preference->alignment + 4) < 4;
   const bool has_all = has_types(*operation, layouts) && has_epilogue(*operation, a->type);
-  if (!has_all || at_odd_places) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (!has_all || is_misaligned) return CUBLAS_STATUS_NOT_SUPPORTED;
   Chosen chosen{fingerprint(*operation, layouts), {}};
   std::copy_n(preference->alignment, 4, chosen.alignment);
   chosen.alignment[4] = alignment_of(operation->bias);

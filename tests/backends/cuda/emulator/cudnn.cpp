@@ -83,14 +83,14 @@ struct Dense {
   Dense(T* first, const EmulatedTensor& of) : data(first), sizes(of.sizes) {
     if (of.rank == 4) sizes = {of.sizes[0], of.sizes[1], 1, of.sizes[2], of.sizes[3]};
   }
-  std::int64_t at(int n, int c, const std::array<int, 3>& place) const {
+  std::int64_t at(int n, int c, const std::array<int, 3>& position) const {
     std::int64_t offset = std::int64_t{n} * sizes[1] + c;
-    for (std::size_t d = 0; d < 3; ++d) offset = offset * sizes[2 + d] + place[d];
+    for (std::size_t d = 0; d < 3; ++d) offset = offset * sizes[2 + d] + position[d];
     return offset;
   }
 };
 
-// Calls f(places of x, w and y) for each product that a convolution sums.
+// Calls f(offsets of x, w and y) for each product that a convolution sums.
 template <typename F>
 void each_product(const Asked& asked, const F& f) {
   const Dense<const void> x(nullptr, asked.x), w(nullptr, asked.w), y(nullptr, asked.y);
@@ -101,7 +101,7 @@ void each_product(const Asked& asked, const F& f) {
     dilation = {1, dilation[0], dilation[1]};
   }
   const int of_group = w.sizes[1], outs = w.sizes[0] / asked.by.groups;
-  const auto each_place = [](const std::array<int, 5>& sizes, const auto& visit) {
+  const auto each_position = [](const std::array<int, 5>& sizes, const auto& visit) {
     for (int i = 0; i < sizes[2]; ++i) {
       for (int j = 0; j < sizes[3]; ++j) {
         for (int k = 0; k < sizes[4]; ++k) visit(std::array<int, 3>{i, j, k});
@@ -109,7 +109,7 @@ void each_product(const Asked& asked, const F& f) {
     }
   };
   const auto each_tap = [&](int n, int out, const std::array<int, 3>& at) {
-    each_place(w.sizes, [&](const std::array<int, 3>& tap) {
+    each_position(w.sizes, [&](const std::array<int, 3>& tap) {
       std::array<int, 3> from{};
       for (std::size_t d = 0; d < 3; ++d) {
         from[d] = at[d] * stride[d] - padding[d] + tap[d] * dilation[d];
@@ -122,7 +122,7 @@ void each_product(const Asked& asked, const F& f) {
   };
   for (int n = 0; n < y.sizes[0]; ++n) {
     for (int out = 0; out < y.sizes[1]; ++out) {
-      each_place(y.sizes, [&](const std::array<int, 3>& at) { each_tap(n, out, at); });
+      each_position(y.sizes, [&](const std::array<int, 3>& at) { each_tap(n, out, at); });
     }
   }
 }

@@ -21,7 +21,7 @@ template <typename... A>
 inline constexpr std::size_t kSizes[] = {sizeof(A)...};
 
 template <typename... A, std::size_t... i>
-void call_kernel(const void* kernel, void* const* arguments, std::index_sequence<i...> /*places*/) {
+void call_kernel(const void* kernel, void* const* arguments, std::index_sequence<i...> /*indices*/) {
   reinterpret_cast<void (*)(A...)>(const_cast<void*>(kernel))(*static_cast<A*>(arguments[i])...);
 }
 
