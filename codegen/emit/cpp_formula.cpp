@@ -3,6 +3,7 @@
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/model/variants.h>
+#include <keyway/core/base/error.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -219,7 +220,8 @@ std::string kept_type(const ExprType& type) {
     case ExprBase::Device: return "Device";
     case ExprBase::Scalar: return "Scalar";
     case ExprBase::Tensor: return "Tensor";
-    default: return "double";
+    case ExprBase::Float: return "double";
+    default: KEYWAY_FAIL(Internal, "a node has no way to keep a value of this type");
   }
 }
 

@@ -27,12 +27,12 @@ enum class Functionality : std::uint8_t {
   Quantized,
   Sparse,
   BackendSelect,
-  Python,
-  Functionalize,
+  Python,         // nothing stands here yet: for kernels and fallbacks of libraries
+  Functionalize,  // likewise
   ADInplaceOrView,
   Autograd,
   ForwardAD,
-  Tracer,
+  Tracer,  // likewise
   Autocast,
   Batched,
   Profiler,
@@ -173,6 +173,8 @@ enum class DispatchKey : std::uint16_t {
   CompositeExplicitAutograd,  // every backend; gradients come from an Autograd kernel
   CompositeImplicitAutograd,  // every backend and its autograd key: written with differentiable operators
 };
+
+inline constexpr DispatchKey kLastDispatchKey = DispatchKey::CompositeImplicitAutograd;  // the highest number
 
 constexpr bool is_alias(DispatchKey key) { return static_cast<int>(key) >= kSlotCount; }
 

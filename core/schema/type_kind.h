@@ -22,6 +22,7 @@ enum class TypeKind : std::uint8_t {
   SymBool,
   Complex,
   Str,
+  // From here on Keyway has the class in Python too, which has none of that name itself (python/values.cpp).
   ScalarType,
   Layout,
   MemoryFormat,

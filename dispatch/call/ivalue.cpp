@@ -29,23 +29,23 @@ std::string print(const T& value) {
 
 }  // namespace
 
-// Every type has a tag of four bits.
+// Every type has a tag of kTagBits bits.
 constexpr bool has_every_letter() {
   for (const detail::NamedType& type : detail::kNamedTypes)
     if (type.kind != TypeKind::None && detail::kTagLetters.find(type.code) == std::string_view::npos) return false;
-  return detail::kTagLetters.size() <= 16;
+  return detail::kTagLetters.size() <= kTagMask + 1;
 }
-static_assert(has_every_letter(), "a named type has no tag: all sixteen are taken, and the next type widens them");
+static_assert(has_every_letter(), "a named type has no tag: all are taken, and the next type widens kTagBits");
 
 std::string to_string(ValueTag tag) {
   const auto bits = static_cast<std::uint32_t>(tag);
-  const auto last = static_cast<ValueTag>(bits & 15), element = static_cast<ValueTag>(bits >> 4);
+  const auto last = static_cast<ValueTag>(bits & kTagMask), element = static_cast<ValueTag>(bits >> kTagBits);
   switch (last) {
     case ValueTag::None: return "None";
     case ValueTag::Uint64: return "uint64";
     case ValueTag::Optional: return to_string(element) + "?";
     case ValueTag::List: return element == ValueTag::None ? "list" : to_string(element) + "[]";
-    default: return std::string(detail::find_named_type(detail::kTagLetters[bits & 15])->schema);
+    default: return std::string(detail::find_named_type(detail::kTagLetters[bits & kTagMask])->schema);
   }
 }
 

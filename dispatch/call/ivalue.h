@@ -15,8 +15,9 @@ namespace keyway::inline v1 {
 
 class IValue;
 
-// What a value is. A kind is a number of four bits, and all sixteen are taken. Of a list the last four bits say so, and
-// those before them what its elements are; likewise of elements that are optional.
+// What a value is: a kind in kTagBits bits, all of whose numbers are taken. Of a list the last kTagBits bits say so,
+// and those before them what its elements are; likewise of elements that are optional.
+inline constexpr unsigned kTagBits = 4, kTagMask = (1u << kTagBits) - 1;
 enum class ValueTag : std::uint32_t {
   None,
   Tensor,  // payload: TensorImpl*, null if undefined
@@ -35,12 +36,12 @@ enum class ValueTag : std::uint32_t {
   Scalar,    // of elements of lists alone: a number by itself is one of those above
   Optional,  // of elements alone
   List,      // of IValue, if no element is given
-  IntList = Int << 4 | List,
-  DoubleList = Double << 4 | List,
-  BoolList = Bool << 4 | List,
+  IntList = Int << kTagBits | List,
+  DoubleList = Double << kTagBits | List,
+  BoolList = Bool << kTagBits | List,
   // Elements of lists of tensors may be undefined: Tensor?[].
-  TensorList = Tensor << 4 | List,
-  TensorListList = TensorList << 4 | List,
+  TensorList = Tensor << kTagBits | List,
+  TensorListList = TensorList << kTagBits | List,
 };
 
 // As the schema language writes it: "int", "Tensor[]", "None".
@@ -54,14 +55,14 @@ inline constexpr std::string_view kTagLetters = "-Tidbtlmeczugs?[";
 // Requires: the code is that of a class of values.
 constexpr ValueTag tag_of_code(std::string_view code) {
   std::size_t tag = 0;
-  for (std::size_t i = code.size(); i-- > 0;) tag = tag << 4 | kTagLetters.find(code[i]);
+  for (std::size_t i = code.size(); i-- > 0;) tag = tag << kTagBits | kTagLetters.find(code[i]);
   return static_cast<ValueTag>(tag);
 }
 // Of a list, the tag of its elements, whether they are optional or not.
 constexpr ValueTag element_of(ValueTag list) {
-  const std::uint32_t element = static_cast<std::uint32_t>(list) >> 4;
-  const bool optional = (element & 15) == static_cast<std::uint32_t>(ValueTag::Optional);
-  return static_cast<ValueTag>(optional ? element >> 4 : element);
+  const std::uint32_t element = static_cast<std::uint32_t>(list) >> kTagBits;
+  const bool optional = (element & kTagMask) == static_cast<std::uint32_t>(ValueTag::Optional);
+  return static_cast<ValueTag>(optional ? element >> kTagBits : element);
 }
 template <typename T>
 inline constexpr ValueTag kTagOf = tag_of_code(code_of<T>());

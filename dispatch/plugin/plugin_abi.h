@@ -132,7 +132,8 @@ constexpr std::uint32_t layout_number() {
   for (const TransformRule& rule : kVmapRules) hash.text(rule.name);
   for (const TransformRule& rule : kJvpRules) hash.text(rule.name);
   hash.number(kSlotCount).number(kBackendBits).number(kNumScalarTypes).number(kMaxCachedBlock);
-  hash.number(static_cast<std::uint64_t>(DispatchKey::CompositeImplicitAutograd))
+  for (const detail::FunctionalityRow& functionality : detail::kFunctionalities) hash.text(functionality.name);
+  hash.number(static_cast<std::uint64_t>(kLastDispatchKey))
       .number(static_cast<std::uint64_t>(ValueTag::TensorListList))
       .text(kTagLetters);
   hash.number(static_cast<std::uint64_t>(ErrorKind::Internal));

@@ -216,7 +216,7 @@ void Transaction::check_impl(const ImplRequest& impl) {
 }
 
 std::string Transaction::problem_of(DispatchKey key) {
-  if (key > DispatchKey::CompositeImplicitAutograd) {
+  if (key > kLastDispatchKey) {
     return "there is no dispatch key of number " + std::to_string(static_cast<int>(key));
   }
   if (key == DispatchKey::Undefined) return "Undefined is served by composites only";

@@ -6,6 +6,7 @@
 #include <vector>
 
 using namespace keyway;
+using testing::error_alone;
 using testing::error_of;
 
 namespace {

@@ -3,6 +3,7 @@
 #include <keyway/codegen/json/json_reader.h>
 #include <keyway/codegen/model/entry_shape.h>
 #include <keyway/codegen/model/op_reader.h>
+#include <keyway/core/schema/transform_rules.h>
 #include <keyway/tests/codegen/test_files.h>
 
 using namespace keyway;
@@ -27,7 +28,7 @@ std::vector<std::string> strings(const JsonValue& array) {
 
 }  // namespace
 
-TEST_CASE("op.schema.json has the generator's keys, tags and dtype presets") {
+TEST_CASE("op.schema.json has the generator's keys, tags, dtype presets and rules") {
   Diagnostics diagnostics;
   const auto schema = read_json(read_file(KEYWAY_OP_SCHEMA), Report(diagnostics, "op.schema.json"));
   CHECK(diagnostics.str().empty());
@@ -38,4 +39,11 @@ TEST_CASE("op.schema.json has the generator's keys, tags and dtype presets") {
   CHECK(keys == entry_keys());
   CHECK(strings(at(at(*schema, {"$defs", "tag", "oneOf"}).items[0], {"enum"})) == known_tags());
   CHECK(strings(at(at(properties, {"dtypes", "oneOf"}).items[0], {"enum"})) == dtype_presets());
+  const auto names = [](const auto& rules) {
+    std::vector<std::string> out;
+    for (const TransformRule& rule : rules) out.emplace_back(rule.name);
+    return out;
+  };
+  CHECK(strings(at(at(properties, {"vmap", "oneOf"}).items[0], {"enum"})) == names(kVmapRules));
+  CHECK(strings(at(at(properties, {"jvp", "oneOf"}).items[0], {"enum"})) == names(kJvpRules));
 }
