@@ -1,12 +1,17 @@
 // The generated suite: vmap of an operator gives for each example of a batch what a call for that example gives.
 #include <keyway/autograd/engine.h>
 #include <keyway/batching/vmap.h>
+#include <keyway/core/schema/transform_rules.h>
+#include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/dispatch/registry/observer.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/ops/differentiable.h>
 #include <keyway/tests/ops/samples.h>
 
+#include <atomic>
 #include <map>
+#include <memory>
 #include <set>
 
 using namespace keyway;
@@ -51,12 +56,16 @@ std::vector<Tensor> stacked(const std::vector<Outcome>& examples) {
   return results;
 }
 
-Outcome call_for_all(std::string_view op, const Batch& batch) {
-  const Vmap vmap(kExamples, Randomness::Same);
+Stack arguments_of_all(const Batch& batch, const Vmap& vmap) {
   Stack arguments = map_tensors(batch.sample.arguments, [](const Tensor& t) { return t.clone(); });
   for (const Slot slot : batch.batched)
     arguments = with_tensor(arguments, slot, vmap.add_batch_dim(batch.stacked(slot)));
-  Outcome outcome = call_in_place(op, std::move(arguments));
+  return arguments;
+}
+
+Outcome call_for_all(std::string_view op, const Batch& batch) {
+  const Vmap vmap(kExamples, Randomness::Same);
+  Outcome outcome = call_in_place(op, arguments_of_all(batch, vmap));
   outcome.results = map_tensors(outcome.results, [&](const Tensor& t) { return vmap.remove_batch_dim(t); });
   return outcome;
 }
@@ -143,6 +152,52 @@ TEST_CASE("vmap of an operator gives what its calls for each example give") {
                      {"vmap: the tensor of an example cannot be given other memory", "set_data "},
                      {"vmap: this cannot change the tensor of an example in place", "resize_ "},
                  });
+}
+
+namespace {
+
+// How often the kernels of one operator are called that compute, with or without memory.
+class CallsOf : public CallObserver {
+ public:
+  explicit CallsOf(const OperatorEntry& op) : op_(op) {}
+  void call(const ObservedCall& call) override {
+    if (&call.op == &op_ && computes(call.keys.highest_functionality())) ++count;
+    call.proceed();
+  }
+  std::atomic<int> count{0};
+
+ private:
+  const OperatorEntry& op_;
+};
+
+// Whether one call, or another operator's, stands for those of all examples.
+bool is_one_call(const OperatorEntry& op, std::string_view name, const Batch& batch) {
+  const Vmap vmap(kExamples, Randomness::Different);
+  Stack arguments = arguments_of_all(batch, vmap);
+  const auto calls = std::make_shared<CallsOf>(op);
+  const ObserverHandle counted = observe_calls(calls);
+  return call_in_place(name, std::move(arguments)).error.empty() && calls->count <= 1;
+}
+
+}  // namespace
+
+// A rule that always refuses would go unseen: examples are called one by one then.
+TEST_CASE("a rule of vmap serves calls of every operator that names one") {
+  std::set<std::string> unserved;
+  for (const OpCases& entry : kOpCases) {
+    const OperatorEntry& op = Dispatcher::singleton().op(entry.op).entry();
+    if (kVmapRules[op.info().vmap].name == "each") continue;
+    bool served = false, tried = false;
+    for (const Sample& sample : written_samples(entry)) {
+      for (const Batch& batch : batches_of(sample)) {
+        if (served || !call_in_place(entry.op, batch.example(1)).error.empty()) continue;
+        tried = true;
+        served = is_one_call(op, entry.op, batch);
+      }
+    }
+    if (tried && !served) unserved.emplace(entry.op);
+  }
+  CHECK(text_of(unserved) == "");
 }
 
 namespace {

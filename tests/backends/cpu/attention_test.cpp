@@ -53,10 +53,10 @@ Expected by_loops(const Problem& of, const TensorBase& query, const TensorBase& 
       for (std::int64_t e = 0; e < of.width; ++e) score += q[at_q(n, h, i, e)] * k[at_k(n, s, j, e)];
       score *= scale;
       if (mask.defined()) {
-        Sizes index{n, h, i, j};
-        for (std::size_t d = 0; d < 4; ++d) index[d] = mask.sizes()[d] == 1 ? 0 : index[d];
-        if (mask.dtype() != kBool) score += value_at(mask, index);
-        if (mask.dtype() == kBool && !element<bool>(mask, index)) score = -kInfinity;
+        Sizes of_mask{n, h, i, j};
+        for (std::size_t d = 0; d < 4; ++d) of_mask[d] = mask.sizes()[d] == 1 ? 0 : of_mask[d];
+        if (mask.dtype() != kBool) score += value_at(mask, of_mask);
+        if (mask.dtype() == kBool && !element<bool>(mask, of_mask)) score = -kInfinity;
       }
       p.push_back(is_causal && j > i ? -kInfinity : score);
     }
