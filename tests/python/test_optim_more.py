@@ -325,3 +325,27 @@ def test_the_numbers_of_states_stay_where_a_later_step_raises():
         group["lr"] = 0.5
         optimizer.step()
         assert {number: state[number].item() for number in second} == pytest.approx(second)
+
+
+def test_a_capture_refuses_an_optimizer_of_ones_own_that_does_not_say_it_may_be_captured(monkeypatch):
+    class Descent(optim.Optimizer):
+        def _update(self, parameter, grad, group, state):
+            state.setdefault("seen", True)
+            parameter.sub_(grad)
+
+    class Capturable(Descent):
+        _may_be_captured = True
+
+    for cls in (Descent, Capturable):
+        weight = nn.Parameter(keyway.ones(2))
+        optimizer = cls([weight], {})
+        weight.grad = keyway.ones(2)
+        optimizer.step()
+        monkeypatch.setattr("keyway.optim.optimizer.is_captured", lambda parameter: True)
+        if cls is Descent:
+            with pytest.raises(keyway.Error, match="Descent: the number of the step stands on the host"):
+                optimizer.step()
+        else:
+            optimizer.step()
+        monkeypatch.setattr("keyway.optim.optimizer.is_captured", lambda parameter: False)
+    assert weight.tolist() == [-1.0, -1.0]

@@ -19,6 +19,8 @@ class Adadelta(Optimizer):
     """
 
     _counts_steps = True
+    _may_be_captured = True
+
     def __init__(self, params: Params, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
                  foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False,
                  differentiable: bool = False) -> None:

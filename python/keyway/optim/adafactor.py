@@ -25,7 +25,6 @@ class Adafactor(Optimizer):
     _takes_complex = False
 
     _counts_steps = True
-    _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 1e-2, beta2_decay: float = -0.8,
                  eps: tuple[float | None, float] = (None, 1e-3), d: float = 1.0, weight_decay: float = 0.0, *,

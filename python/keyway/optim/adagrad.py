@@ -18,7 +18,6 @@ class Adagrad(Optimizer):
     """
 
     _counts_steps = True
-    _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
                  initial_accumulator_value: float = 0, eps: float = 1e-10,

@@ -25,7 +25,6 @@ class Adam(Optimizer):
     """
 
     _counts_steps = True
-    _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None,

@@ -20,7 +20,6 @@ class ASGD(Optimizer):
 
     _NUMBERS = ("step", "eta", "mu")
     _counts_steps = True
-    _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
                  weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False,

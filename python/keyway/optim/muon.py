@@ -25,6 +25,8 @@ class Muon(Optimizer):
     sqrt(A / B) for "spectral_unclamped".
     """
 
+    _may_be_captured = True
+
     _takes_complex = False
 
     def __init__(self, params: Params, lr: float = 1e-3, weight_decay: float = 0.1, momentum: float = 0.95,

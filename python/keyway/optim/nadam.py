@@ -24,7 +24,6 @@ class NAdam(Optimizer):
 
     _NUMBERS = ("step", "mu_product")
     _counts_steps = True
-    _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,

@@ -35,6 +35,7 @@ class Optimizer:
       not at all, sets `_counts_steps = False`.
     - what is fused. SGD, Adam and AdamW change most parameters in _update_fused(); the update gets those alone that it
       gives back: all, if the subclass returns list(group["params"]) there, or is made with fused=False.
+    - whether a CUDA graph may have its steps, by `_may_be_captured`, which is False at first: see below.
     - `_NUMBERS`, the names of what a state holds that does not follow the parameter's dtype and device.
 
     An update that raises is no step: it is not counted, and a state that it began is dropped. What it changed of the
@@ -56,7 +57,7 @@ class Optimizer:
     _counts_steps = False  # whether state["step"] is their number, a tensor as the other numbers of a state are
     _FIXED: dict[str, Any] = {}  # options that no state changes
     _takes_complex = True
-    _may_be_captured = True  # False: steps that are not fused look at a number that stands on the host
+    _may_be_captured = False  # True: updates look at no number that stands on the host, such as that of the step
     _supports_amp_scaling: bool | None = None  # what _step_supports_amp_scaling was set to
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:

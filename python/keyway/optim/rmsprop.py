@@ -20,6 +20,8 @@ class RMSprop(Optimizer):
     """
 
     _counts_steps = True
+    _may_be_captured = True
+
     def __init__(self, params: Params, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
                  weight_decay: float = 0, momentum: float = 0, centered: bool = False,
                  capturable: bool = False, foreach: bool | None = None, maximize: bool = False,

@@ -19,6 +19,8 @@ class Rprop(Optimizer):
     """
 
     _counts_steps = True
+    _may_be_captured = True
+
     def __init__(self, params: Params, lr: float = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
                  step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False,
                  foreach: bool | None = None, maximize: bool = False, differentiable: bool = False) -> None:

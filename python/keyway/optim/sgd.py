@@ -23,6 +23,8 @@ class SGD(Optimizer):
     on devices that it has a kernel for, or with `fused`, all, else keyway.ValueError is raised; with fused=False, none.
     """
 
+    _may_be_captured = True
+
     def __init__(self, params: Params, lr: float = 1e-3, momentum: float = 0, dampening: float = 0,
                  weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False,
                  foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None) -> None:
