@@ -281,7 +281,7 @@ TEST_CASE("a Function sees the tensors of whatever kind of argument they come in
                                                   [](const auto& t) { return t.at("a"); }) == "");
 }
 
-TEST_CASE("an optional tensor of a Function has its gradient's position when it is absent, too") {
+TEST_CASE("an absent optional tensor of a Function has its slot among the gradients, too") {
   struct Scaled : Function<Scaled> {
     static Tensor forward(AutogradContext& ctx, const Tensor& x, const std::optional<Tensor>& scale, double factor) {
       ctx.saved_data["factor"] = factor;
