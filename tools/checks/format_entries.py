@@ -137,6 +137,8 @@ def formatted(text):
     file = json.loads(text, object_pairs_hook=unique)
     if not isinstance(file, dict) or not isinstance(file.get("macros", {}), dict):
         raise ValueError("a schema file holds an object, and its macros are one")
+    if "$defs" in file:  # op.schema.json, which says what schema files are
+        return text
     blocks = []
     for key, value in file.items():
         if key in ("helpers", "ops"):
