@@ -142,7 +142,7 @@ void add_registry(nb::module_& module) {
     return a.storage() && b.storage() && a.nbytes() > 0 && b.nbytes() > 0 && a.is_alias_of(b);
   });
   module.def("_bump_version", [](const Tensor& tensor) { tensor.impl()->bump_version(); });
-  module.def("_registry_age", [] { return Dispatcher::singleton().generation(); });
+  module.def("_registry_generation", [] { return Dispatcher::singleton().generation(); });
   module.def("_registry_snapshot",
              [](const std::string& pattern) { return unlocked([&] { return registry_snapshot(pattern); }); });
   module.def("_take_dangling_warnings", [] { return unlocked([] { return take_dangling_warnings(); }); });

@@ -37,11 +37,11 @@ class FunctionCtx:
     def __setattr__(self, name: str, value: Any) -> None: ...
 
 def backward(
-    tensors: Sequence[Tensor], gradients: Sequence[Tensor | None], keep_graph: bool, create_graph: bool,
+    tensors: Sequence[Tensor], gradients: Sequence[Tensor | None], retain_graph: bool, create_graph: bool,
     inputs: Sequence[Tensor], /,
 ) -> None: ...
 def grad(
-    outputs: Sequence[Tensor], inputs: Sequence[Tensor], gradients: Sequence[Tensor | None], keep_graph: bool,
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], gradients: Sequence[Tensor | None], retain_graph: bool,
     create_graph: bool, allow_unused: bool, /,
 ) -> tuple[Tensor | None, ...]: ...
 def apply_function(function: type, arguments: tuple[Any, ...], sets_up_later: bool) -> Any: ...

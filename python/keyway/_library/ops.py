@@ -11,7 +11,7 @@ from typing import Any
 
 from keyway import _C
 
-_registry_age = _C._registry_age
+_registry_generation = _C._registry_generation
 
 # What keyway.explain and others take for an operator.
 OperatorLike = Any
@@ -21,12 +21,12 @@ class OpPacket:
     """All overloads of an operator. A call means the first that takes its arguments; an attribute is one of them:
     `packet.Tensor`, and `packet.default` for the one without a name."""
 
-    __slots__ = ("__weakref__", "_age", "_function", "_qualified_name")
+    __slots__ = ("__weakref__", "_generation", "_function", "_qualified_name")
 
     def __init__(self, qualified_name: str) -> None:
         self._qualified_name = qualified_name
         self._function: _C.OperatorFunction | None = None
-        self._age = -1
+        self._generation = -1
 
     @property
     def __name__(self) -> str:
@@ -44,17 +44,17 @@ class OpPacket:
 
     def _resolve(self) -> _C.OperatorFunction:
         """The function of the overloads that there are now. Raises keyway.NotImplementedError if there are none."""
-        age = _registry_age()
-        if self._age != age:
+        generation = _registry_generation()
+        if self._generation != generation:
             self._function = _C._find_packet(self._qualified_name)
-            self._age = age
+            self._generation = generation
         if self._function is None:
             raise _C.NotImplementedError(f"operator {self._qualified_name} is no longer defined")
         return self._function
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         function = self._function
-        if function is None or self._age != _registry_age():
+        if function is None or self._generation != _registry_generation():
             function = self._resolve()
         return function(*args, **kwargs)
 
