@@ -45,8 +45,8 @@ run_tests() {
   tests_run=$((tests_run + ${closing##* }))
 }
 
-# boundary_calls preset count: so many against every operator. An allocation that the system cannot serve is to be an
-# error of the call. Without sanitizers too: what they lay around memory hides what a wild read finds.
+# boundary_calls preset count: so many against every operator, which counts as one test. An allocation that
+# the system cannot serve is to be an error of the call. Without sanitizers too: what they lay around memory hides what a wild read finds.
 boundary_calls() {
   local part parts=()
   for ((part = 1; part <= jobs; ++part)); do
@@ -55,6 +55,7 @@ boundary_calls() {
     parts+=($!)
   done
   for part in "${parts[@]}"; do wait "$part"; done
+  tests_run=$((tests_run + 1))
 }
 
 # The launcher for ThreadSanitizer, which in g++ 12 cannot map its shadow where the kernel randomises many address bits.
