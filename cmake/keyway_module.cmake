@@ -106,6 +106,10 @@ function(keyway_module folder)
         target_compile_options(${name} PRIVATE --param=inline-unit-growth=$<IF:$<STREQUAL:${folder},autograd>,100,60>)
       endif()
     endif()
+    # What runs once a program, a load or a step, not in every call of an operator: small code.
+    if(folder MATCHES "^(core/schema|dispatch/[a-z]+|nn)(/|$)")
+      target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Os>)
+    endif()
     # What is instrumented takes two thirds of the time to compile where it is optimised for the debugger, and a third of the
     # time to run where it is optimised at all.
     if(KEYWAY_SANITIZE AND NOT folder MATCHES "^(core|ops/rules|backends|nn/serialize)(/|$)")
