@@ -39,7 +39,7 @@ Tensor lp_pool(const Tensor& input, double norm_type, ExpandingArray<D> kernel_s
   const Tensor powers = to_opmath(input).pow(norm_type);
   double count = 1;
   for (std::size_t i = 0; i < D; ++i) count *= static_cast<double>(kernel_size[i]);
-  const Tensor means = KEYWAY_OF_DIMS(D, avg_pool, )(powers, kernel_size, stride, 0, ceil_mode);
+  const Tensor means = KEYWAY_OF_DIMS(D, avg_pool)(powers, kernel_size, stride, 0, ceil_mode);
   return means.mul(count).pow(1 / norm_type).to(input.dtype());
 }
 

@@ -104,6 +104,24 @@ ExpandingArray<D> output_padding(const Tensor& input, const ConvTransposeOptions
   return padding;
 }
 
+template <std::size_t D>
+Tensor convolved(const ConvNd<ConvOptions<D>>& conv, const Tensor& input) {
+  const auto& options = conv.options;
+  return padded(input, options, [&](const Tensor& x, const ExpandingArray<D>& padding) {
+    return KEYWAY_OF_DIMS(D, conv)(x, conv.weight, if_defined(conv.bias), options.stride(), padding, options.dilation(),
+                                   options.groups());
+  });
+}
+
+template <std::size_t D>
+Tensor transposed(const ConvNd<ConvTransposeOptions<D>>& conv, const Tensor& input,
+                  const std::optional<std::vector<std::int64_t>>& output_size) {
+  const auto& options = conv.options;
+  return KEYWAY_OF_DIMS(D, conv_transpose)(input, conv.weight, if_defined(conv.bias), options.stride(),
+                                           options.padding(), output_padding(input, options, output_size),
+                                           options.groups(), options.dilation());
+}
+
 }  // namespace
 
 template <typename Options>
@@ -142,28 +160,6 @@ template class ConvNd<ConvOptions<3>>;
 template class ConvNd<ConvTransposeOptions<1>>;
 template class ConvNd<ConvTransposeOptions<2>>;
 template class ConvNd<ConvTransposeOptions<3>>;
-
-namespace {
-
-template <std::size_t D>
-Tensor convolved(const ConvNd<ConvOptions<D>>& conv, const Tensor& input) {
-  const auto& options = conv.options;
-  return padded(input, options, [&](const Tensor& x, const ExpandingArray<D>& padding) {
-    return KEYWAY_OF_DIMS(D, conv, )(x, conv.weight, if_defined(conv.bias), options.stride(), padding,
-                                     options.dilation(), options.groups());
-  });
-}
-
-template <std::size_t D>
-Tensor transposed(const ConvNd<ConvTransposeOptions<D>>& conv, const Tensor& input,
-                  const std::optional<std::vector<std::int64_t>>& output_size) {
-  const auto& options = conv.options;
-  return KEYWAY_OF_DIMS(D, conv_transpose, )(input, conv.weight, if_defined(conv.bias), options.stride(),
-                                             options.padding(), output_padding(input, options, output_size),
-                                             options.groups(), options.dilation());
-}
-
-}  // namespace
 
 Tensor Conv1dImpl::forward(const Tensor& input) { return convolved(*this, input); }
 Tensor Conv2dImpl::forward(const Tensor& input) { return convolved(*this, input); }

@@ -22,8 +22,8 @@ std::vector<std::int64_t> filled(const Tensor& input, const ExpandingArrayWithOp
 template <std::size_t D>
 Tensor MaxPoolNd<D>::forward(const Tensor& input) {
   const auto& asked = this->options;
-  return KEYWAY_OF_DIMS(D, max_pool, )(input, asked.kernel_size(), asked.stride(), asked.padding(), asked.dilation(),
-                                       asked.ceil_mode());
+  return KEYWAY_OF_DIMS(D, max_pool)(input, asked.kernel_size(), asked.stride(), asked.padding(), asked.dilation(),
+                                     asked.ceil_mode());
 }
 
 template <std::size_t D>
@@ -37,8 +37,8 @@ template <std::size_t D>
 Tensor AvgPoolNd<D>::forward(const Tensor& input) {
   const auto& asked = this->options;
   const auto pool = [&](const auto&... more) {
-    return KEYWAY_OF_DIMS(D, avg_pool, )(input, asked.kernel_size(), asked.stride(), asked.padding(), asked.ceil_mode(),
-                                         asked.count_include_pad(), more...);
+    return KEYWAY_OF_DIMS(D, avg_pool)(input, asked.kernel_size(), asked.stride(), asked.padding(), asked.ceil_mode(),
+                                       asked.count_include_pad(), more...);
   };
   if constexpr (D == 1) {
     KEYWAY_CHECK(!asked.divisor_override(), "AvgPool1d: takes no divisor_override");
@@ -50,12 +50,12 @@ Tensor AvgPoolNd<D>::forward(const Tensor& input) {
 
 template <std::size_t D>
 std::tuple<Tensor, Tensor> AdaptiveMaxPoolNd<D>::forward_with_indices(const Tensor& input) {
-  return KEYWAY_OF_DIMS(D, adaptive_max_pool, )(input, filled(input, this->options.output_size()));
+  return KEYWAY_OF_DIMS(D, adaptive_max_pool)(input, filled(input, this->options.output_size()));
 }
 
 template <std::size_t D>
 Tensor AdaptiveAvgPoolNd<D>::forward(const Tensor& input) {
-  return KEYWAY_OF_DIMS(D, adaptive_avg_pool, )(input, filled(input, this->options.output_size()));
+  return KEYWAY_OF_DIMS(D, adaptive_avg_pool)(input, filled(input, this->options.output_size()));
 }
 
 template <std::size_t D>

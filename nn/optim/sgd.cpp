@@ -5,25 +5,12 @@
 
 namespace keyway::inline v1::optim {
 
-void SGDOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visitor.number("momentum", momentum());
-  visitor.number("dampening", dampening());
-  visitor.number("weight_decay", weight_decay());
-  visitor.flag("nesterov", nesterov());
-  visitor.flag("maximize", maximize());
-}
-
 void SGDOptions::check() const {
   KEYWAY_CHECK(lr() >= 0, "SGD: the learning rate is {}, but must not be negative", lr());
   KEYWAY_CHECK(momentum() >= 0, "SGD: the momentum is {}, but must not be negative", momentum());
   KEYWAY_CHECK(weight_decay() >= 0, "SGD: the weight decay is {}, but must not be negative", weight_decay());
   KEYWAY_CHECK(!nesterov() || (momentum() > 0 && dampening() == 0),
                "SGD: Nesterov's form needs momentum and no dampening");
-}
-
-void SGDParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
-  f("momentum_buffer", momentum_buffer);
 }
 
 // Without momentum there is none.
