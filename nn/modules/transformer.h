@@ -89,32 +89,35 @@ using TransformerEncoderOptions = TransformerStackOptions;
 using TransformerDecoderOptions = TransformerStackOptions;
 
 // num_layers layers with the same first values, one after the other.
-class KEYWAY_API TransformerEncoderImpl : public Module {
+template <typename Layer>
+class KEYWAY_API TransformerStack : public Module {
  public:
-  TransformerEncoderImpl(TransformerEncoderLayerOptions layer, std::int64_t num_layers)
-      : TransformerEncoderImpl(TransformerEncoderOptions(std::move(layer), num_layers)) {}
-  explicit TransformerEncoderImpl(TransformerEncoderOptions options);
-  Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {});
+  TransformerStack(TransformerLayerOptions layer, std::int64_t num_layers)
+      : TransformerStack(TransformerStackOptions(std::move(layer), num_layers)) {}
+  explicit TransformerStack(TransformerStackOptions options);
 
-  TransformerEncoderOptions options;
+  TransformerStackOptions options;
   ModuleList layers;
   LayerNorm norm{nullptr};
-};
-using TransformerEncoder = ModuleHolder<TransformerEncoderImpl>;
 
-class KEYWAY_API TransformerDecoderImpl : public Module {
- public:
-  TransformerDecoderImpl(TransformerDecoderLayerOptions layer, std::int64_t num_layers)
-      : TransformerDecoderImpl(TransformerDecoderOptions(std::move(layer), num_layers)) {}
-  explicit TransformerDecoderImpl(TransformerDecoderOptions options);
-  Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {}, const Tensor& memory_mask = {},
-                 const Tensor& tgt_key_padding_mask = {}, const Tensor& memory_key_padding_mask = {});
-
-  TransformerDecoderOptions options;
-  ModuleList layers;
-  LayerNorm norm{nullptr};
+ protected:
+  // `more` is what each layer takes besides.
+  template <typename... More>
+  Tensor run(Tensor x, const More&... more) const {
+    for (std::size_t i = 0; i < layers->size(); ++i) {
+      x = layers->at<typename Layer::ContainedType>(i).forward(x, more...);
+    }
+    return norm.is_empty() ? x : norm(x);
+  }
 };
-using TransformerDecoder = ModuleHolder<TransformerDecoderImpl>;
+
+KEYWAY_MODULE(TransformerEncoder, TransformerStack<TransformerEncoderLayer>,
+              Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {}));
+
+KEYWAY_MODULE(TransformerDecoder, TransformerStack<TransformerDecoderLayer>,
+              Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {},
+                             const Tensor& memory_mask = {}, const Tensor& tgt_key_padding_mask = {},
+                             const Tensor& memory_key_padding_mask = {}));
 
 class TransformerOptions {
  public:
