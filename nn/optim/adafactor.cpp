@@ -61,10 +61,6 @@ void AdafactorOptions::check_parameter(const Tensor& parameter) const {
                parameter.sizes());
 }
 
-bool AdafactorParamState::may_lack(std::string_view name, const Tensor& parameter) const {
-  return (name == "variance") == (parameter.dim() > 1);
-}
-
 bool AdafactorParamState::fits(std::string_view name, const Tensor& tensor, const Tensor& parameter) const {
   std::vector<std::int64_t> sizes = parameter.sizes().vec();
   if (name != "variance") {

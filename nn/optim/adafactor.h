@@ -29,7 +29,9 @@ class KEYWAY_API AdafactorParamState : public OptimizerParamState {
   std::vector<NamedTensor> tensors() override {
     return {{"row_var", &row_var}, {"col_var", &col_var}, {"variance", &variance}};
   }
-  bool may_lack(std::string_view name, const Tensor& parameter) const override;
+  bool may_lack(std::string_view name, const Tensor& parameter) const override {
+    return (name == "variance") == (parameter.dim() > 1);
+  }
   bool fits(std::string_view name, const Tensor& tensor, const Tensor& parameter) const override;
   Tensor row_var, col_var;  // of two dimensions or more: [..., rows, 1] and [..., 1, columns]
   Tensor variance;          // of less

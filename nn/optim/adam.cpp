@@ -73,10 +73,6 @@ void check_adam(const char* optimizer, double lr, Betas betas, double eps, doubl
   KEYWAY_CHECK(weight_decay >= 0, "{}: the weight decay is {}, but must not be negative", optimizer, weight_decay);
 }
 
-bool AdamParamState::may_lack(std::string_view name, const Tensor& /*parameter*/) const {
-  return name == "max_exp_avg_sq";
-}
-
 void Adam::update(const Tensor& parameter, const Tensor& grad, const AdamOptions& options, AdamParamState& state) {
   adam_step(parameter, gradient_to_use(parameter, grad, options), options, state);
 }

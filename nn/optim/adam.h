@@ -49,7 +49,7 @@ class KEYWAY_API AdamParamState : public OptimizerParamState {
   std::vector<NamedTensor> tensors() override {
     return {{"exp_avg", &exp_avg}, {"exp_avg_sq", &exp_avg_sq}, {"max_exp_avg_sq", &max_exp_avg_sq}};
   }
-  bool may_lack(std::string_view name, const Tensor& parameter) const override;
+  bool may_lack(std::string_view name, const Tensor& /*parameter*/) const override { return name == "max_exp_avg_sq"; }
   Tensor exp_avg;
   Tensor exp_avg_sq;
   Tensor max_exp_avg_sq;  // with amsgrad only

@@ -7,8 +7,6 @@
 
 namespace keyway::inline v1::optim {
 
-void AdamaxOptions::check() const { check_adam("Adamax", lr(), betas(), eps(), weight_decay()); }
-
 void Adamax::update(const Tensor& parameter, const Tensor& grad, const AdamaxOptions& options,
                     AdamaxParamState& state) {
   make_states_of("Adamax", parameter, {&state.exp_avg, &state.exp_inf});

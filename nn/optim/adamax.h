@@ -11,7 +11,7 @@ class KEYWAY_API AdamaxOptions : public OptimizerCloneableOptions<AdamaxOptions>
  public:
   AdamaxOptions(double lr = 2e-3) : lr_(lr) {}  // NOLINT
   KEYWAY_VISIT_OPTIONS(lr_, betas_, eps_, weight_decay_, maximize_)
-  void check() const override;
+  void check() const override { check_adam("Adamax", lr_, betas_, eps_, weight_decay_); }
   KEYWAY_OPTION(double, lr);
   KEYWAY_OPTION(Betas, betas) = {0.9, 0.999};
   KEYWAY_OPTION(double, eps) = 1e-8;

@@ -12,10 +12,6 @@ void NAdamOptions::check() const {
   check_not_negative("NAdam", {{"momentum_decay", momentum_decay()}});
 }
 
-void NAdamParamState::visit_numbers(const std::function<void(std::string_view, double&)>& f) {
-  f("mu_product", mu_product);
-}
-
 void NAdam::update(const Tensor& parameter, const Tensor& grad, const NAdamOptions& options, NAdamParamState& state) {
   make_states_of("NAdam", parameter, {&state.exp_avg, &state.exp_avg_sq});
   const Tensor used = gradient_to_use(parameter, grad, options);

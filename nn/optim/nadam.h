@@ -24,7 +24,7 @@ class KEYWAY_API NAdamOptions : public OptimizerCloneableOptions<NAdamOptions> {
 class KEYWAY_API NAdamParamState : public OptimizerParamState {
  public:
   std::vector<NamedTensor> tensors() override { return {{"exp_avg", &exp_avg}, {"exp_avg_sq", &exp_avg_sq}}; }
-  void visit_numbers(const std::function<void(std::string_view, double&)>& f) override;
+  void visit_numbers(const std::function<void(std::string_view, double&)>& f) override { f("mu_product", mu_product); }
   Tensor exp_avg, exp_avg_sq;
   double mu_product = 1;  // p(t): float32, or float64 where that is the default dtype
 };

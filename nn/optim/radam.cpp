@@ -7,8 +7,6 @@
 
 namespace keyway::inline v1::optim {
 
-void RAdamOptions::check() const { check_adam("RAdam", lr(), betas(), eps(), weight_decay()); }
-
 void RAdam::update(const Tensor& parameter, const Tensor& grad, const RAdamOptions& options, RAdamParamState& state) {
   make_states_of("RAdam", parameter, {&state.exp_avg, &state.exp_avg_sq});
   const Tensor used = gradient_to_use(parameter, grad, options);

@@ -11,10 +11,6 @@ void RMSpropOptions::check() const {
       {{"lr", lr()}, {"eps", eps()}, {"momentum", momentum()}, {"weight_decay", weight_decay()}, {"alpha", alpha()}});
 }
 
-bool RMSpropParamState::may_lack(std::string_view name, const Tensor& /*parameter*/) const {
-  return name != "square_avg";
-}
-
 void RMSprop::update(const Tensor& parameter, const Tensor& grad, const RMSpropOptions& options,
                      RMSpropParamState& state) {
   make_state_of("RMSprop", parameter, state.square_avg);

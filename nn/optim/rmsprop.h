@@ -25,7 +25,7 @@ class KEYWAY_API RMSpropParamState : public OptimizerParamState {
   std::vector<NamedTensor> tensors() override {
     return {{"square_avg", &square_avg}, {"momentum_buffer", &momentum_buffer}, {"grad_avg", &grad_avg}};
   }
-  bool may_lack(std::string_view name, const Tensor& parameter) const override;
+  bool may_lack(std::string_view name, const Tensor& /*parameter*/) const override { return name != "square_avg"; }
   Tensor square_avg, momentum_buffer, grad_avg;
 };
 

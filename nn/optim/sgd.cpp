@@ -13,9 +13,6 @@ void SGDOptions::check() const {
                "SGD: Nesterov's form needs momentum and no dampening");
 }
 
-// Without momentum there is none.
-bool SGDParamState::may_lack(std::string_view /*name*/, const Tensor& /*parameter*/) const { return true; }
-
 namespace {
 
 // Whether a step is one addition for each parameter, which on the CPU gains nothing from being done for all at once.

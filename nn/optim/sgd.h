@@ -28,7 +28,8 @@ class KEYWAY_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
 class KEYWAY_API SGDParamState : public OptimizerParamState {
  public:
   std::vector<NamedTensor> tensors() override { return {{"momentum_buffer", &momentum_buffer}}; }
-  bool may_lack(std::string_view name, const Tensor& parameter) const override;
+  // Without momentum there is none.
+  bool may_lack(std::string_view /*name*/, const Tensor& /*parameter*/) const override { return true; }
   Tensor momentum_buffer;
 };
 
