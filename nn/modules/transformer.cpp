@@ -86,11 +86,11 @@ Tensor TransformerDecoderLayerImpl::forward(const Tensor& tgt, const Tensor& mem
 
 template <typename Layer>
 TransformerStack<Layer>::TransformerStack(TransformerStackOptions options_)
-    : options(std::move(options_)), layers(register_module("layers", stacked<Layer>(options))) {
+    : options(std::move(options_)), layers(register_module("layers", stacked<ModuleHolder<Layer>>(options))) {
   if (options.norm()) norm = register_module("norm", norm_of(options.layer()));
 }
-template class TransformerStack<TransformerEncoderLayer>;
-template class TransformerStack<TransformerDecoderLayer>;
+template class TransformerStack<TransformerEncoderLayerImpl>;
+template class TransformerStack<TransformerDecoderLayerImpl>;
 
 Tensor TransformerEncoderImpl::forward(const Tensor& src, const Tensor& src_mask, const Tensor& src_key_padding_mask) {
   return run(src, src_mask, src_key_padding_mask);

@@ -54,28 +54,23 @@ class KEYWAY_API TransformerLayerBase : public Module {
   Tensor feed(const Tensor& x) const;
 };
 
-class KEYWAY_API TransformerEncoderLayerImpl : public TransformerLayerBase {
+template <bool kDecodes>
+class KEYWAY_API TransformerLayerOf : public TransformerLayerBase {
  public:
-  TransformerEncoderLayerImpl(std::int64_t d_model, std::int64_t nhead)
-      : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead)) {}
-  explicit TransformerEncoderLayerImpl(TransformerEncoderLayerOptions options_)
-      : TransformerLayerBase(std::move(options_), /*decodes=*/false) {}
-  // Masks are those of MultiheadAttention.
-  Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {});
+  TransformerLayerOf(std::int64_t d_model, std::int64_t nhead)
+      : TransformerLayerOf(TransformerLayerOptions(d_model, nhead)) {}
+  explicit TransformerLayerOf(TransformerLayerOptions options_) : TransformerLayerBase(std::move(options_), kDecodes) {}
 };
-using TransformerEncoderLayer = ModuleHolder<TransformerEncoderLayerImpl>;
+
+// Masks are those of MultiheadAttention.
+KEYWAY_MODULE(TransformerEncoderLayer, TransformerLayerOf</*kDecodes=*/false>,
+              Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {}));
 
 // Looks up `memory`, what an encoder made, after it attended to itself.
-class KEYWAY_API TransformerDecoderLayerImpl : public TransformerLayerBase {
- public:
-  TransformerDecoderLayerImpl(std::int64_t d_model, std::int64_t nhead)
-      : TransformerDecoderLayerImpl(TransformerDecoderLayerOptions(d_model, nhead)) {}
-  explicit TransformerDecoderLayerImpl(TransformerDecoderLayerOptions options_)
-      : TransformerLayerBase(std::move(options_), /*decodes=*/true) {}
-  Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {}, const Tensor& memory_mask = {},
-                 const Tensor& tgt_key_padding_mask = {}, const Tensor& memory_key_padding_mask = {});
-};
-using TransformerDecoderLayer = ModuleHolder<TransformerDecoderLayerImpl>;
+KEYWAY_MODULE(TransformerDecoderLayer, TransformerLayerOf</*kDecodes=*/true>,
+              Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {},
+                             const Tensor& memory_mask = {}, const Tensor& tgt_key_padding_mask = {},
+                             const Tensor& memory_key_padding_mask = {}));
 
 class TransformerStackOptions {
  public:
@@ -105,16 +100,16 @@ class KEYWAY_API TransformerStack : public Module {
   template <typename... More>
   Tensor run(Tensor x, const More&... more) const {
     for (std::size_t i = 0; i < layers->size(); ++i) {
-      x = layers->at<typename Layer::ContainedType>(i).forward(x, more...);
+      x = layers->at<Layer>(i).forward(x, more...);
     }
     return norm.is_empty() ? x : norm(x);
   }
 };
 
-KEYWAY_MODULE(TransformerEncoder, TransformerStack<TransformerEncoderLayer>,
+KEYWAY_MODULE(TransformerEncoder, TransformerStack<TransformerEncoderLayerImpl>,
               Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {}));
 
-KEYWAY_MODULE(TransformerDecoder, TransformerStack<TransformerDecoderLayer>,
+KEYWAY_MODULE(TransformerDecoder, TransformerStack<TransformerDecoderLayerImpl>,
               Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {},
                              const Tensor& memory_mask = {}, const Tensor& tgt_key_padding_mask = {},
                              const Tensor& memory_key_padding_mask = {}));
