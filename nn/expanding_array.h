@@ -12,45 +12,35 @@
 
 namespace keyway::inline v1::nn {
 
-template <std::size_t N>
+template <std::size_t N, typename T = std::int64_t>
 class ExpandingArray {
  public:
-  ExpandingArray(std::int64_t all) { values_.fill(all); }                  // NOLINT
-  ExpandingArray(std::array<std::int64_t, N> values) : values_(values) {}  // NOLINT
+  ExpandingArray(T all) { values_.fill(all); }                  // NOLINT
+  ExpandingArray(std::array<T, N> values) : values_(values) {}  // NOLINT
   // Throws keyway::Error if there are not N.
-  ExpandingArray(std::initializer_list<std::int64_t> values) {
+  ExpandingArray(std::initializer_list<T> values) {
     KEYWAY_CHECK(values.size() == N, "{} numbers are asked for, but {} were given", N, values.size());
     std::ranges::copy(values, values_.begin());
   }
 
-  const std::int64_t* data() const { return values_.data(); }
+  const T* data() const { return values_.data(); }
   std::size_t size() const { return N; }
-  std::int64_t operator[](std::size_t i) const { return values_[i]; }
+  const T& operator[](std::size_t i) const { return values_[i]; }
 
- private:
-  std::array<std::int64_t, N> values_;
+ protected:
+  std::array<T, N> values_;
 };
 
 template <std::size_t N>
-class ExpandingArrayWithOptionalElem {
+class ExpandingArrayWithOptionalElem : public ExpandingArray<N, std::optional<std::int64_t>> {
  public:
   using Element = std::optional<std::int64_t>;
-  ExpandingArrayWithOptionalElem(std::int64_t all) { values_.fill(all); }  // NOLINT
-  ExpandingArrayWithOptionalElem(Element all) { values_.fill(all); }       // NOLINT
-  ExpandingArrayWithOptionalElem(const ExpandingArray<N>& values) {        // NOLINT
-    for (std::size_t i = 0; i < N; ++i) values_[i] = values[i];
+  using Base = ExpandingArray<N, Element>;
+  using Base::Base;
+  ExpandingArrayWithOptionalElem(std::int64_t all) : Base(Element(all)) {}             // NOLINT
+  ExpandingArrayWithOptionalElem(const ExpandingArray<N>& values) : Base(Element()) {  // NOLINT
+    std::copy_n(values.data(), N, this->values_.begin());
   }
-  ExpandingArrayWithOptionalElem(std::array<Element, N> values) : values_(values) {}  // NOLINT
-  // Throws keyway::Error if there are not N.
-  ExpandingArrayWithOptionalElem(std::initializer_list<Element> values) {
-    KEYWAY_CHECK(values.size() == N, "{} numbers are asked for, but {} were given", N, values.size());
-    std::ranges::copy(values, values_.begin());
-  }
-
-  const Element& operator[](std::size_t i) const { return values_[i]; }
-
- private:
-  std::array<Element, N> values_;
 };
 
 }  // namespace keyway::inline v1::nn

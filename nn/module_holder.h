@@ -4,9 +4,15 @@
 //   using Net = nn::ModuleHolder<NetImpl>;
 //   Net net(784, 10);         // makes a NetImpl(784, 10)
 //   Tensor y = net(x);        // net->forward(x)
+//
+// KEYWAY_MODULE(Name, Parent, members): class NameImpl, a Parent with its constructors and these members besides; and
+// its holder, Name.
+//
+//   KEYWAY_MODULE(Tanh, Module, Tensor forward(const Tensor& input));
 #pragma once
 
 #include <keyway/core/base/error.h>
+#include <keyway/core/base/macros.h>
 
 #include <concepts>
 #include <cstddef>
@@ -51,3 +57,12 @@ class ModuleHolder {
 };
 
 }  // namespace keyway::inline v1::nn
+
+#define KEYWAY_MODULE(Name, Parent, ...)        \
+  class KEYWAY_API Name##Impl : public Parent { \
+   public:                                      \
+    using Base = Parent;                        \
+    using Base::Base;                           \
+    __VA_OPT__(__VA_ARGS__;)                    \
+  };                                            \
+  using Name = ::keyway::nn::ModuleHolder<Name##Impl>

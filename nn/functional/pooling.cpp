@@ -1,3 +1,4 @@
+#include <keyway/nn/functional/of_dims.h>
 #include <keyway/nn/functional/opmath.h>
 #include <keyway/nn/functional/pooling.h>
 #include <keyway/ops/all.h>
@@ -38,10 +39,7 @@ Tensor lp_pool(const Tensor& input, double norm_type, ExpandingArray<D> kernel_s
   const Tensor powers = to_opmath(input).pow(norm_type);
   double count = 1;
   for (std::size_t i = 0; i < D; ++i) count *= static_cast<double>(kernel_size[i]);
-  Tensor means;
-  if constexpr (D == 1) means = avg_pool1d(powers, kernel_size, stride, 0, ceil_mode);
-  if constexpr (D == 2) means = avg_pool2d(powers, kernel_size, stride, 0, ceil_mode);
-  if constexpr (D == 3) means = avg_pool3d(powers, kernel_size, stride, 0, ceil_mode);
+  const Tensor means = KEYWAY_OF_DIMS(D, avg_pool)(powers, kernel_size, stride, 0, ceil_mode);
   return means.mul(count).pow(1 / norm_type).to(input.dtype());
 }
 

@@ -54,8 +54,7 @@ Tensor smooth(const Tensor& input, const InterpolateFuncOptions& options, Option
                                : upsample_bicubic2d(input, sizes, corners, scales);
   }
   if (mode == "trilinear" && dims == 5) return upsample_trilinear3d(input, sizes, corners, scales);
-  KEYWAY_CHECK(false, "interpolate: there is no mode '{}' for an input of {} dimensions", mode, dims);
-  return {};
+  KEYWAY_FAIL(Value, "interpolate: there is no mode '{}' for an input of {} dimensions", mode, dims);
 }
 
 }  // namespace

@@ -10,101 +10,46 @@
 namespace keyway::inline v1::nn {
 
 // 1 / (1 + exp(-x)).
-class KEYWAY_API SigmoidImpl : public Module {
- public:
-  Tensor forward(const Tensor& input);
-};
-using Sigmoid = ModuleHolder<SigmoidImpl>;
+KEYWAY_MODULE(Sigmoid, Module, Tensor forward(const Tensor& input));
 
-class KEYWAY_API TanhImpl : public Module {
- public:
-  Tensor forward(const Tensor& input);
-};
-using Tanh = ModuleHolder<TanhImpl>;
+KEYWAY_MODULE(Tanh, Module, Tensor forward(const Tensor& input));
 
 // log(1 / (1 + exp(-x))).
-class KEYWAY_API LogSigmoidImpl : public Module {
- public:
-  Tensor forward(const Tensor& input);
-};
-using LogSigmoid = ModuleHolder<LogSigmoidImpl>;
+KEYWAY_MODULE(LogSigmoid, Module, Tensor forward(const Tensor& input));
 
 // x / (1 + |x|).
-class KEYWAY_API SoftsignImpl : public Module {
- public:
-  Tensor forward(const Tensor& input);
-};
-using Softsign = ModuleHolder<SoftsignImpl>;
+KEYWAY_MODULE(Softsign, Module, Tensor forward(const Tensor& input));
 
 // x - tanh(x).
-class KEYWAY_API TanhshrinkImpl : public Module {
- public:
-  Tensor forward(const Tensor& input);
-};
-using Tanhshrink = ModuleHolder<TanhshrinkImpl>;
+KEYWAY_MODULE(Tanhshrink, Module, Tensor forward(const Tensor& input));
 
 using ReLUOptions = InPlaceOptions;
 // max(0, x).
-class KEYWAY_API ReLUImpl : public WithOptions<ReLUOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using ReLU = ModuleHolder<ReLUImpl>;
+KEYWAY_MODULE(ReLU, WithOptions<ReLUOptions>, Tensor forward(const Tensor& input));
 
 using SiLUOptions = InPlaceOptions;
 // x / (1 + exp(-x)).
-class KEYWAY_API SiLUImpl : public WithOptions<SiLUOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using SiLU = ModuleHolder<SiLUImpl>;
+KEYWAY_MODULE(SiLU, WithOptions<SiLUOptions>, Tensor forward(const Tensor& input));
 
 using SELUOptions = InPlaceOptions;
 // ELU with a scale and a slope that keep mean 0 and variance 1 (Klambauer et al., 2017).
-class KEYWAY_API SELUImpl : public WithOptions<SELUOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using SELU = ModuleHolder<SELUImpl>;
+KEYWAY_MODULE(SELU, WithOptions<SELUOptions>, Tensor forward(const Tensor& input));
 
 using MishOptions = InPlaceOptions;
 // x tanh(log(1 + exp(x))).
-class KEYWAY_API MishImpl : public WithOptions<MishOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using Mish = ModuleHolder<MishImpl>;
+KEYWAY_MODULE(Mish, WithOptions<MishOptions>, Tensor forward(const Tensor& input));
 
 using HardswishOptions = InPlaceOptions;
 // x min(max(x + 3, 0), 6) / 6.
-class KEYWAY_API HardswishImpl : public WithOptions<HardswishOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using Hardswish = ModuleHolder<HardswishImpl>;
+KEYWAY_MODULE(Hardswish, WithOptions<HardswishOptions>, Tensor forward(const Tensor& input));
 
 using HardsigmoidOptions = InPlaceOptions;
 // min(max(x + 3, 0), 6) / 6.
-class KEYWAY_API HardsigmoidImpl : public WithOptions<HardsigmoidOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using Hardsigmoid = ModuleHolder<HardsigmoidImpl>;
+KEYWAY_MODULE(Hardsigmoid, WithOptions<HardsigmoidOptions>, Tensor forward(const Tensor& input));
 
 using ReLU6Options = InPlaceOptions;
 // min(max(x, 0), 6).
-class KEYWAY_API ReLU6Impl : public WithOptions<ReLU6Options> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using ReLU6 = ModuleHolder<ReLU6Impl>;
+KEYWAY_MODULE(ReLU6, WithOptions<ReLU6Options>, Tensor forward(const Tensor& input));
 
 class LeakyReLUOptions {
  public:
@@ -113,12 +58,7 @@ class LeakyReLUOptions {
   KEYWAY_OPTION(bool, inplace) = false;
 };
 // x where it is positive, else negative_slope * x.
-class KEYWAY_API LeakyReLUImpl : public WithOptions<LeakyReLUOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using LeakyReLU = ModuleHolder<LeakyReLUImpl>;
+KEYWAY_MODULE(LeakyReLU, WithOptions<LeakyReLUOptions>, Tensor forward(const Tensor& input));
 
 class CELUOptions {
  public:
@@ -127,26 +67,11 @@ class CELUOptions {
   KEYWAY_OPTION(bool, inplace) = false;
 };
 // x where it is positive, else alpha * (exp(x / alpha) - 1).
-class KEYWAY_API CELUImpl : public WithOptions<CELUOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using CELU = ModuleHolder<CELUImpl>;
+KEYWAY_MODULE(CELU, WithOptions<CELUOptions>, Tensor forward(const Tensor& input));
 
-class ELUOptions {
- public:
-  ELUOptions(double alpha = 1) : alpha_(alpha) {}  // NOLINT
-  KEYWAY_OPTION(double, alpha);
-  KEYWAY_OPTION(bool, inplace) = false;
-};
+using ELUOptions = CELUOptions;
 // x where it is positive, else alpha * (exp(x) - 1).
-class KEYWAY_API ELUImpl : public WithOptions<ELUOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using ELU = ModuleHolder<ELUImpl>;
+KEYWAY_MODULE(ELU, WithOptions<ELUOptions>, Tensor forward(const Tensor& input));
 
 class HardtanhOptions {
   KEYWAY_OPTION(double, min_val) = -1;
@@ -169,13 +94,7 @@ class ThresholdOptions {
   KEYWAY_OPTION(bool, inplace) = false;
 };
 // x where it exceeds threshold, else value.
-class KEYWAY_API ThresholdImpl : public WithOptions<ThresholdOptions> {
- public:
-  ThresholdImpl(double threshold, double value) : ThresholdImpl(ThresholdOptions(threshold, value)) {}
-  explicit ThresholdImpl(ThresholdOptions options_) : WithOptions(options_) {}
-  Tensor forward(const Tensor& input);
-};
-using Threshold = ModuleHolder<ThresholdImpl>;
+KEYWAY_MODULE(Threshold, WithOptions<ThresholdOptions>, Tensor forward(const Tensor& input));
 
 class RReLUOptions {
   KEYWAY_OPTION(double, lower) = 1.0 / 8;
@@ -184,12 +103,7 @@ class RReLUOptions {
 };
 // x where it is positive, else a slope times x, which is drawn between lower and upper while training (Xu et al.,
 // 2015).
-class KEYWAY_API RReLUImpl : public WithOptions<RReLUOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using RReLU = ModuleHolder<RReLUImpl>;
+KEYWAY_MODULE(RReLU, WithOptions<RReLUOptions>, Tensor forward(const Tensor& input));
 
 class GLUOptions {
  public:
@@ -197,12 +111,7 @@ class GLUOptions {
   KEYWAY_OPTION(std::int64_t, dim);
 };
 // The first half along `dim`, times the sigmoid of the second.
-class KEYWAY_API GLUImpl : public WithOptions<GLUOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using GLU = ModuleHolder<GLUImpl>;
+KEYWAY_MODULE(GLU, WithOptions<GLUOptions>, Tensor forward(const Tensor& input));
 
 class HardshrinkOptions {
  public:
@@ -210,88 +119,45 @@ class HardshrinkOptions {
   KEYWAY_OPTION(double, lambda);
 };
 // 0 where the magnitude is at most lambda.
-class KEYWAY_API HardshrinkImpl : public WithOptions<HardshrinkOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using Hardshrink = ModuleHolder<HardshrinkImpl>;
+KEYWAY_MODULE(Hardshrink, WithOptions<HardshrinkOptions>, Tensor forward(const Tensor& input));
 
-class SoftshrinkOptions {
- public:
-  SoftshrinkOptions(double lambda = 0.5) : lambda_(lambda) {}  // NOLINT
-  KEYWAY_OPTION(double, lambda);
-};
+using SoftshrinkOptions = HardshrinkOptions;
 // x moved by lambda towards 0, at most to it.
-class KEYWAY_API SoftshrinkImpl : public WithOptions<SoftshrinkOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using Softshrink = ModuleHolder<SoftshrinkImpl>;
+KEYWAY_MODULE(Softshrink, WithOptions<SoftshrinkOptions>, Tensor forward(const Tensor& input));
 
 class SoftplusOptions {
   KEYWAY_OPTION(double, beta) = 1;
   KEYWAY_OPTION(double, threshold) = 20;
 };
 // log(1 + exp(beta x)) / beta; x where beta x is above threshold.
-class KEYWAY_API SoftplusImpl : public WithOptions<SoftplusOptions> {
+KEYWAY_MODULE(Softplus, WithOptions<SoftplusOptions>, Tensor forward(const Tensor& input));
+
+class GELUOptions {
  public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
+  GELUOptions(std::string approximate = "none") : approximate_(std::move(approximate)) {}  // NOLINT
+  KEYWAY_OPTION(std::string, approximate);                                                 // or "tanh": nearly so
 };
-using Softplus = ModuleHolder<SoftplusImpl>;
+// x times the normal distribution's probability of a value below x.
+KEYWAY_MODULE(GELU, WithOptions<GELUOptions>, Tensor forward(const Tensor& input));
 
-// x times the normal distribution's probability of a value below x; `approximate` is "none", or "tanh": nearly so.
-class KEYWAY_API GELUImpl : public Module {
+class SoftmaxOptions {
  public:
-  explicit GELUImpl(std::string approximate = "none") : approximate_(std::move(approximate)) {}
-  Tensor forward(const Tensor& input);
-
- private:
-  std::string approximate_;
+  SoftmaxOptions(std::int64_t dim) : dim_(dim) {}  // NOLINT
+  KEYWAY_OPTION(std::int64_t, dim);
 };
-using GELU = ModuleHolder<GELUImpl>;
-
 // exp(x) over its sum along `dim`.
-class KEYWAY_API SoftmaxImpl : public Module {
- public:
-  explicit SoftmaxImpl(std::int64_t dim) : dim_(dim) {}
-  Tensor forward(const Tensor& input);
+KEYWAY_MODULE(Softmax, WithOptions<SoftmaxOptions>, Tensor forward(const Tensor& input));
 
- private:
-  std::int64_t dim_;
-};
-using Softmax = ModuleHolder<SoftmaxImpl>;
-
+using LogSoftmaxOptions = SoftmaxOptions;
 // The logarithm of softmax.
-class KEYWAY_API LogSoftmaxImpl : public Module {
- public:
-  explicit LogSoftmaxImpl(std::int64_t dim) : dim_(dim) {}
-  Tensor forward(const Tensor& input);
+KEYWAY_MODULE(LogSoftmax, WithOptions<LogSoftmaxOptions>, Tensor forward(const Tensor& input));
 
- private:
-  std::int64_t dim_;
-};
-using LogSoftmax = ModuleHolder<LogSoftmaxImpl>;
-
+using SoftminOptions = SoftmaxOptions;
 // Softmax of -x.
-class KEYWAY_API SoftminImpl : public Module {
- public:
-  explicit SoftminImpl(std::int64_t dim) : dim_(dim) {}
-  Tensor forward(const Tensor& input);
-
- private:
-  std::int64_t dim_;
-};
-using Softmin = ModuleHolder<SoftminImpl>;
+KEYWAY_MODULE(Softmin, WithOptions<SoftminOptions>, Tensor forward(const Tensor& input));
 
 // Softmax over the channels of images, [batch, channels, height, width] or without batch.
-class KEYWAY_API Softmax2dImpl : public Module {
- public:
-  Tensor forward(const Tensor& input);
-};
-using Softmax2d = ModuleHolder<Softmax2dImpl>;
+KEYWAY_MODULE(Softmax2d, Module, Tensor forward(const Tensor& input));
 
 class PReLUOptions {
   KEYWAY_OPTION(std::int64_t, num_parameters) = 1;

@@ -6,8 +6,8 @@
 
 namespace keyway::inline v1::nn {
 
-NormBase::NormBase(BatchNormOptions options_, const char* what, std::int64_t least, std::int64_t most)
-    : options(options_), what_(what), least_(least), most_(most) {
+NormBase::NormBase(BatchNormOptions options_, const char* kind, std::int64_t dims, std::int64_t least)
+    : options(options_), what_(kind + std::to_string(dims) + "d"), least_(least), most_(dims + 2) {
   const std::int64_t channels = options.num_features();
   const auto of_channels = [&](bool is_there) { return is_there ? empty({channels}) : Tensor(); };
   weight = register_parameter("weight", of_channels(options.affine()));

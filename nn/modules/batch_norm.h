@@ -6,6 +6,7 @@
 #include <keyway/nn/option.h>
 
 #include <optional>
+#include <string>
 
 namespace keyway::inline v1::nn {
 
@@ -41,11 +42,11 @@ class KEYWAY_API NormBase : public Module {
   Tensor running_mean, running_var, num_batches_tracked;
 
  protected:
-  // `what` is the class, whose inputs have from `least` to `most` dimensions.
-  NormBase(BatchNormOptions options, const char* what, std::int64_t least, std::int64_t most);
+  // Inputs have from `least` dimensions to `dims` behind batch and channels.
+  NormBase(BatchNormOptions options, const char* kind, std::int64_t dims, std::int64_t least);
   void check_dims(const Tensor& input) const;
 
-  const char* what_;
+  std::string what_;  // the class
   std::int64_t least_, most_;
 };
 
@@ -61,26 +62,20 @@ class KEYWAY_API BatchNormBase : public NormBase {
   double count_batch();
 };
 
-// [batch, channels] or [batch, channels, length].
-class KEYWAY_API BatchNorm1dImpl : public BatchNormBase {
+template <std::int64_t D>
+class KEYWAY_API BatchNormNd : public BatchNormBase {
  public:
-  explicit BatchNorm1dImpl(BatchNormOptions options_) : BatchNormBase(options_, "BatchNorm1d", 2, 3) {}
+  explicit BatchNormNd(BatchNormOptions options_) : BatchNormBase(options_, "BatchNorm", D, D == 1 ? 2 : D + 2) {}
 };
-using BatchNorm1d = ModuleHolder<BatchNorm1dImpl>;
+
+// [batch, channels] or [batch, channels, length].
+KEYWAY_MODULE(BatchNorm1d, BatchNormNd<1>);
 
 // [batch, channels, height, width].
-class KEYWAY_API BatchNorm2dImpl : public BatchNormBase {
- public:
-  explicit BatchNorm2dImpl(BatchNormOptions options_) : BatchNormBase(options_, "BatchNorm2d", 4, 4) {}
-};
-using BatchNorm2d = ModuleHolder<BatchNorm2dImpl>;
+KEYWAY_MODULE(BatchNorm2d, BatchNormNd<2>);
 
 // [batch, channels, depth, height, width].
-class KEYWAY_API BatchNorm3dImpl : public BatchNormBase {
- public:
-  explicit BatchNorm3dImpl(BatchNormOptions options_) : BatchNormBase(options_, "BatchNorm3d", 5, 5) {}
-};
-using BatchNorm3d = ModuleHolder<BatchNorm3dImpl>;
+KEYWAY_MODULE(BatchNorm3d, BatchNormNd<3>);
 
 class KEYWAY_API InstanceNormBase : public NormBase {
  public:
@@ -91,26 +86,16 @@ class KEYWAY_API InstanceNormBase : public NormBase {
   using NormBase::NormBase;
 };
 
+template <std::int64_t D>
+class KEYWAY_API InstanceNormNd : public InstanceNormBase {
+ public:
+  explicit InstanceNormNd(std::int64_t num_features) : InstanceNormNd(InstanceNormOptions(num_features)) {}
+  explicit InstanceNormNd(BatchNormOptions options_) : InstanceNormBase(options_, "InstanceNorm", D, D + 1) {}
+};
+
 // [batch, channels, length] or [channels, length].
-class KEYWAY_API InstanceNorm1dImpl : public InstanceNormBase {
- public:
-  explicit InstanceNorm1dImpl(std::int64_t num_features) : InstanceNorm1dImpl(InstanceNormOptions(num_features)) {}
-  explicit InstanceNorm1dImpl(BatchNormOptions options_) : InstanceNormBase(options_, "InstanceNorm1d", 2, 3) {}
-};
-using InstanceNorm1d = ModuleHolder<InstanceNorm1dImpl>;
-
-class KEYWAY_API InstanceNorm2dImpl : public InstanceNormBase {
- public:
-  explicit InstanceNorm2dImpl(std::int64_t num_features) : InstanceNorm2dImpl(InstanceNormOptions(num_features)) {}
-  explicit InstanceNorm2dImpl(BatchNormOptions options_) : InstanceNormBase(options_, "InstanceNorm2d", 3, 4) {}
-};
-using InstanceNorm2d = ModuleHolder<InstanceNorm2dImpl>;
-
-class KEYWAY_API InstanceNorm3dImpl : public InstanceNormBase {
- public:
-  explicit InstanceNorm3dImpl(std::int64_t num_features) : InstanceNorm3dImpl(InstanceNormOptions(num_features)) {}
-  explicit InstanceNorm3dImpl(BatchNormOptions options_) : InstanceNormBase(options_, "InstanceNorm3d", 4, 5) {}
-};
-using InstanceNorm3d = ModuleHolder<InstanceNorm3dImpl>;
+KEYWAY_MODULE(InstanceNorm1d, InstanceNormNd<1>);
+KEYWAY_MODULE(InstanceNorm2d, InstanceNormNd<2>);
+KEYWAY_MODULE(InstanceNorm3d, InstanceNormNd<3>);
 
 }  // namespace keyway::inline v1::nn

@@ -1,3 +1,4 @@
+#include <keyway/nn/functional/of_dims.h>
 #include <keyway/nn/init.h>
 #include <keyway/nn/modules/conv.h>
 #include <keyway/nn/optional.h>
@@ -103,6 +104,24 @@ ExpandingArray<D> output_padding(const Tensor& input, const ConvTransposeOptions
   return padding;
 }
 
+template <std::size_t D>
+Tensor convolved(const ConvNd<ConvOptions<D>>& conv, const Tensor& input) {
+  const auto& options = conv.options;
+  return padded(input, options, [&](const Tensor& x, const ExpandingArray<D>& padding) {
+    return KEYWAY_OF_DIMS(D, conv)(x, conv.weight, if_defined(conv.bias), options.stride(), padding, options.dilation(),
+                                   options.groups());
+  });
+}
+
+template <std::size_t D>
+Tensor transposed(const ConvNd<ConvTransposeOptions<D>>& conv, const Tensor& input,
+                  const std::optional<std::vector<std::int64_t>>& output_size) {
+  const auto& options = conv.options;
+  return KEYWAY_OF_DIMS(D, conv_transpose)(input, conv.weight, if_defined(conv.bias), options.stride(),
+                                           options.padding(), output_padding(input, options, output_size),
+                                           options.groups(), options.dilation());
+}
+
 }  // namespace
 
 template <typename Options>
@@ -142,33 +161,18 @@ template class ConvNd<ConvTransposeOptions<1>>;
 template class ConvNd<ConvTransposeOptions<2>>;
 template class ConvNd<ConvTransposeOptions<3>>;
 
-Tensor Conv1dImpl::forward(const Tensor& input) {
-  return padded(input, options, [&](const Tensor& x, const ExpandingArray<1>& padding) {
-    return conv1d(x, weight, if_defined(bias), options.stride(), padding, options.dilation(), options.groups());
-  });
-}
-Tensor Conv2dImpl::forward(const Tensor& input) {
-  return padded(input, options, [&](const Tensor& x, const ExpandingArray<2>& padding) {
-    return conv2d(x, weight, if_defined(bias), options.stride(), padding, options.dilation(), options.groups());
-  });
-}
-Tensor Conv3dImpl::forward(const Tensor& input) {
-  return padded(input, options, [&](const Tensor& x, const ExpandingArray<3>& padding) {
-    return conv3d(x, weight, if_defined(bias), options.stride(), padding, options.dilation(), options.groups());
-  });
-}
+Tensor Conv1dImpl::forward(const Tensor& input) { return convolved(*this, input); }
+Tensor Conv2dImpl::forward(const Tensor& input) { return convolved(*this, input); }
+Tensor Conv3dImpl::forward(const Tensor& input) { return convolved(*this, input); }
 
 Tensor ConvTranspose1dImpl::forward(const Tensor& input, const std::optional<std::vector<std::int64_t>>& output_size) {
-  return conv_transpose1d(input, weight, if_defined(bias), options.stride(), options.padding(),
-                          output_padding(input, options, output_size), options.groups(), options.dilation());
+  return transposed(*this, input, output_size);
 }
 Tensor ConvTranspose2dImpl::forward(const Tensor& input, const std::optional<std::vector<std::int64_t>>& output_size) {
-  return conv_transpose2d(input, weight, if_defined(bias), options.stride(), options.padding(),
-                          output_padding(input, options, output_size), options.groups(), options.dilation());
+  return transposed(*this, input, output_size);
 }
 Tensor ConvTranspose3dImpl::forward(const Tensor& input, const std::optional<std::vector<std::int64_t>>& output_size) {
-  return conv_transpose3d(input, weight, if_defined(bias), options.stride(), options.padding(),
-                          output_padding(input, options, output_size), options.groups(), options.dilation());
+  return transposed(*this, input, output_size);
 }
 
 }  // namespace keyway::inline v1::nn

@@ -77,57 +77,24 @@ class KEYWAY_API ConvNd : public Module {
   Tensor weight;
   Tensor bias;  // undefined if there is none
 };
-extern template class ConvNd<ConvOptions<1>>;
-extern template class ConvNd<ConvOptions<2>>;
-extern template class ConvNd<ConvOptions<3>>;
-extern template class ConvNd<ConvTransposeOptions<1>>;
-extern template class ConvNd<ConvTransposeOptions<2>>;
-extern template class ConvNd<ConvTransposeOptions<3>>;
 
 // [batch, in_channels, length] to [batch, out_channels, ...]; without batch as well.
-class KEYWAY_API Conv1dImpl : public ConvNd<Conv1dOptions> {
- public:
-  using ConvNd::ConvNd;
-  Tensor forward(const Tensor& input);
-};
-using Conv1d = ModuleHolder<Conv1dImpl>;
+KEYWAY_MODULE(Conv1d, ConvNd<Conv1dOptions>, Tensor forward(const Tensor& input));
 
 // The same of [batch, in_channels, height, width].
-class KEYWAY_API Conv2dImpl : public ConvNd<Conv2dOptions> {
- public:
-  using ConvNd::ConvNd;
-  Tensor forward(const Tensor& input);
-};
-using Conv2d = ModuleHolder<Conv2dImpl>;
+KEYWAY_MODULE(Conv2d, ConvNd<Conv2dOptions>, Tensor forward(const Tensor& input));
 
 // The same of [batch, in_channels, depth, height, width].
-class KEYWAY_API Conv3dImpl : public ConvNd<Conv3dOptions> {
- public:
-  using ConvNd::ConvNd;
-  Tensor forward(const Tensor& input);
-};
-using Conv3d = ModuleHolder<Conv3dImpl>;
+KEYWAY_MODULE(Conv3d, ConvNd<Conv3dOptions>, Tensor forward(const Tensor& input));
 
 // `output_size` has the last sizes of the result, of those that a stride allows; it stands for output_padding.
-class KEYWAY_API ConvTranspose1dImpl : public ConvNd<ConvTranspose1dOptions> {
- public:
-  using ConvNd::ConvNd;
-  Tensor forward(const Tensor& input, const std::optional<std::vector<std::int64_t>>& output_size = {});
-};
-using ConvTranspose1d = ModuleHolder<ConvTranspose1dImpl>;
+KEYWAY_MODULE(ConvTranspose1d, ConvNd<ConvTranspose1dOptions>,
+              Tensor forward(const Tensor& input, const std::optional<std::vector<std::int64_t>>& output_size = {}));
 
-class KEYWAY_API ConvTranspose2dImpl : public ConvNd<ConvTranspose2dOptions> {
- public:
-  using ConvNd::ConvNd;
-  Tensor forward(const Tensor& input, const std::optional<std::vector<std::int64_t>>& output_size = {});
-};
-using ConvTranspose2d = ModuleHolder<ConvTranspose2dImpl>;
+KEYWAY_MODULE(ConvTranspose2d, ConvNd<ConvTranspose2dOptions>,
+              Tensor forward(const Tensor& input, const std::optional<std::vector<std::int64_t>>& output_size = {}));
 
-class KEYWAY_API ConvTranspose3dImpl : public ConvNd<ConvTranspose3dOptions> {
- public:
-  using ConvNd::ConvNd;
-  Tensor forward(const Tensor& input, const std::optional<std::vector<std::int64_t>>& output_size = {});
-};
-using ConvTranspose3d = ModuleHolder<ConvTranspose3dImpl>;
+KEYWAY_MODULE(ConvTranspose3d, ConvNd<ConvTranspose3dOptions>,
+              Tensor forward(const Tensor& input, const std::optional<std::vector<std::int64_t>>& output_size = {}));
 
 }  // namespace keyway::inline v1::nn

@@ -12,12 +12,8 @@ class CosineSimilarityOptions {
   KEYWAY_OPTION(double, eps) = 1e-8;
 };
 // The cosine of the angle between vectors along `dim`; their lengths count as at least eps.
-class KEYWAY_API CosineSimilarityImpl : public WithOptions<CosineSimilarityOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& x1, const Tensor& x2);
-};
-using CosineSimilarity = ModuleHolder<CosineSimilarityImpl>;
+KEYWAY_MODULE(CosineSimilarity, WithOptions<CosineSimilarityOptions>,
+              Tensor forward(const Tensor& x1, const Tensor& x2));
 
 class PairwiseDistanceOptions {
   KEYWAY_OPTION(double, p) = 2;
@@ -25,11 +21,7 @@ class PairwiseDistanceOptions {
   KEYWAY_OPTION(bool, keepdim) = false;
 };
 // The p-norm over the last dimension of the differences between vectors, to which eps is added.
-class KEYWAY_API PairwiseDistanceImpl : public WithOptions<PairwiseDistanceOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& x1, const Tensor& x2);
-};
-using PairwiseDistance = ModuleHolder<PairwiseDistanceImpl>;
+KEYWAY_MODULE(PairwiseDistance, WithOptions<PairwiseDistanceOptions>,
+              Tensor forward(const Tensor& x1, const Tensor& x2));
 
 }  // namespace keyway::inline v1::nn

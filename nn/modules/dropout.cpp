@@ -17,8 +17,7 @@ void DropoutBase::pretty_print(std::ostream& stream) const {
 }
 
 Tensor DropoutImpl::forward(const Tensor& input) {
-  Tensor x = input;
-  return options.inplace() ? dropout_(x, options.p(), is_training()) : dropout(x, options.p(), is_training());
+  return options.inplace() ? input.dropout_(options.p(), is_training()) : dropout(input, options.p(), is_training());
 }
 
 Tensor Dropout1dImpl::forward(const Tensor& input) {

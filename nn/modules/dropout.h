@@ -3,6 +3,7 @@
 // keyway::Error if p is not in [0, 1].
 #pragma once
 
+#include <keyway/core/schema/fixed_string.h>
 #include <keyway/nn/module.h>
 #include <keyway/nn/option.h>
 
@@ -33,51 +34,27 @@ class KEYWAY_API DropoutBase : public Module {
   const char* what_;
 };
 
-class KEYWAY_API DropoutImpl : public DropoutBase {
+template <FixedString kName>
+class KEYWAY_API DropoutOf : public DropoutBase {
  public:
-  DropoutImpl(DropoutOptions options_ = {}) : DropoutBase(options_, "Dropout") {}  // NOLINT
-  Tensor forward(const Tensor& input);
+  DropoutOf(DropoutOptions options_ = {}) : DropoutBase(options_, kName.chars) {}  // NOLINT
 };
-using Dropout = ModuleHolder<DropoutImpl>;
+
+KEYWAY_MODULE(Dropout, DropoutOf<"Dropout">, Tensor forward(const Tensor& input));
 
 // [batch, channels, length] or [channels, length].
-class KEYWAY_API Dropout1dImpl : public DropoutBase {
- public:
-  Dropout1dImpl(DropoutOptions options_ = {}) : DropoutBase(options_, "Dropout1d") {}  // NOLINT
-  Tensor forward(const Tensor& input);
-};
-using Dropout1d = ModuleHolder<Dropout1dImpl>;
+KEYWAY_MODULE(Dropout1d, DropoutOf<"Dropout1d">, Tensor forward(const Tensor& input));
 
 // [batch, channels, ...].
-class KEYWAY_API Dropout2dImpl : public DropoutBase {
- public:
-  Dropout2dImpl(DropoutOptions options_ = {}) : DropoutBase(options_, "Dropout2d") {}  // NOLINT
-  Tensor forward(const Tensor& input);
-};
-using Dropout2d = ModuleHolder<Dropout2dImpl>;
+KEYWAY_MODULE(Dropout2d, DropoutOf<"Dropout2d">, Tensor forward(const Tensor& input));
 
 // [batch, channels, depth, height, width], or without batch.
-class KEYWAY_API Dropout3dImpl : public DropoutBase {
- public:
-  Dropout3dImpl(DropoutOptions options_ = {}) : DropoutBase(options_, "Dropout3d") {}  // NOLINT
-  Tensor forward(const Tensor& input);
-};
-using Dropout3d = ModuleHolder<Dropout3dImpl>;
+KEYWAY_MODULE(Dropout3d, DropoutOf<"Dropout3d">, Tensor forward(const Tensor& input));
 
 // Elements that are dropped get the least value of selu.
-class KEYWAY_API AlphaDropoutImpl : public DropoutBase {
- public:
-  AlphaDropoutImpl(DropoutOptions options_ = {}) : DropoutBase(options_, "AlphaDropout") {}  // NOLINT
-  Tensor forward(const Tensor& input);
-};
-using AlphaDropout = ModuleHolder<AlphaDropoutImpl>;
+KEYWAY_MODULE(AlphaDropout, DropoutOf<"AlphaDropout">, Tensor forward(const Tensor& input));
 
 // The same of whole channels, [batch, channels, ...].
-class KEYWAY_API FeatureAlphaDropoutImpl : public DropoutBase {
- public:
-  FeatureAlphaDropoutImpl(DropoutOptions options_ = {}) : DropoutBase(options_, "FeatureAlphaDropout") {}  // NOLINT
-  Tensor forward(const Tensor& input);
-};
-using FeatureAlphaDropout = ModuleHolder<FeatureAlphaDropoutImpl>;
+KEYWAY_MODULE(FeatureAlphaDropout, DropoutOf<"FeatureAlphaDropout">, Tensor forward(const Tensor& input));
 
 }  // namespace keyway::inline v1::nn

@@ -48,8 +48,6 @@ class KEYWAY_API EmbeddingBase : public Module {
   Options options;
   Tensor weight;
 };
-extern template class EmbeddingBase<EmbeddingOptions>;
-extern template class EmbeddingBase<EmbeddingBagOptions>;
 
 class KEYWAY_API EmbeddingImpl : public EmbeddingBase<EmbeddingOptions> {
  public:

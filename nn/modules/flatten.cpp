@@ -7,4 +7,6 @@ Tensor FlattenImpl::forward(const Tensor& input) { return flatten(input, options
 
 Tensor UnflattenImpl::forward(const Tensor& input) { return unflatten(input, options.dim(), options.sizes()); }
 
+Tensor IdentityImpl::forward(const Tensor& input) { return input; }
+
 }  // namespace keyway::inline v1::nn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <keyway/nn/module.h>
+#include <keyway/nn/modules/with_options.h>
 #include <keyway/nn/option.h>
 
 #include <vector>
@@ -14,14 +15,7 @@ class FlattenOptions {
 };
 
 // Makes one dimension of those from start_dim to end_dim: by default, a row of each sample.
-class KEYWAY_API FlattenImpl : public Module {
- public:
-  explicit FlattenImpl(FlattenOptions options_ = {}) : options(options_) {}
-  Tensor forward(const Tensor& input);
-
-  FlattenOptions options;
-};
-using Flatten = ModuleHolder<FlattenImpl>;
+KEYWAY_MODULE(Flatten, WithOptions<FlattenOptions>, Tensor forward(const Tensor& input));
 
 class UnflattenOptions {
  public:
@@ -31,21 +25,8 @@ class UnflattenOptions {
 };
 
 // Makes dimensions of these sizes of one.
-class KEYWAY_API UnflattenImpl : public Module {
- public:
-  UnflattenImpl(std::int64_t dim, std::vector<std::int64_t> sizes)
-      : UnflattenImpl(UnflattenOptions(dim, std::move(sizes))) {}
-  explicit UnflattenImpl(UnflattenOptions options_) : options(std::move(options_)) {}
-  Tensor forward(const Tensor& input);
+KEYWAY_MODULE(Unflatten, WithOptions<UnflattenOptions>, Tensor forward(const Tensor& input));
 
-  UnflattenOptions options;
-};
-using Unflatten = ModuleHolder<UnflattenImpl>;
-
-class KEYWAY_API IdentityImpl : public Module {
- public:
-  Tensor forward(const Tensor& input) { return input; }
-};
-using Identity = ModuleHolder<IdentityImpl>;
+KEYWAY_MODULE(Identity, Module, Tensor forward(const Tensor& input));
 
 }  // namespace keyway::inline v1::nn

@@ -19,20 +19,10 @@ class LocalResponseNormOptions {
 using CrossMapLRN2dOptions = LocalResponseNormOptions;
 
 // x / (k + alpha * the mean of the squares of `size` channels around each)^beta, of [batch, channels, ...].
-class KEYWAY_API LocalResponseNormImpl : public WithOptions<LocalResponseNormOptions> {
- public:
-  explicit LocalResponseNormImpl(LocalResponseNormOptions options_) : WithOptions(options_) {}
-  Tensor forward(const Tensor& input);
-};
-using LocalResponseNorm = ModuleHolder<LocalResponseNormImpl>;
+KEYWAY_MODULE(LocalResponseNorm, WithOptions<LocalResponseNormOptions>, Tensor forward(const Tensor& input));
 
 // x / (k + alpha / size * the sum of x^2 over `size` channels around)^beta, of [batch, channels, height, width]. An
 // even size takes one channel less; the first channel counts for all behind it, as in PyTorch.
-class KEYWAY_API CrossMapLRN2dImpl : public WithOptions<CrossMapLRN2dOptions> {
- public:
-  explicit CrossMapLRN2dImpl(CrossMapLRN2dOptions options_) : WithOptions(options_) {}
-  Tensor forward(const Tensor& input);
-};
-using CrossMapLRN2d = ModuleHolder<CrossMapLRN2dImpl>;
+KEYWAY_MODULE(CrossMapLRN2d, WithOptions<CrossMapLRN2dOptions>, Tensor forward(const Tensor& input));
 
 }  // namespace keyway::inline v1::nn

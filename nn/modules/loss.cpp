@@ -35,29 +35,21 @@ Tensor SoftMarginLossImpl::forward(const Tensor& input, const Tensor& target) {
   return soft_margin_loss(input, target, options.reduction());
 }
 
-NLLLossImpl::NLLLossImpl(NLLLossOptions options_)
-    : options(std::move(options_)), weight(register_buffer("weight", options.weight())) {}
 Tensor NLLLossImpl::forward(const Tensor& input, const Tensor& target) {
   return nll_loss_nd(input, target, if_defined(weight), options.reduction(), options.ignore_index());
 }
 
-CrossEntropyLossImpl::CrossEntropyLossImpl(CrossEntropyLossOptions options_)
-    : options(std::move(options_)), weight(register_buffer("weight", options.weight())) {}
 Tensor CrossEntropyLossImpl::forward(const Tensor& input, const Tensor& target) {
   return cross_entropy_loss(input, target, if_defined(weight), options.reduction(), options.ignore_index(),
                             options.label_smoothing());
 }
 
-BCELossImpl::BCELossImpl(BCELossOptions options_)
-    : options(std::move(options_)), weight(register_buffer("weight", options.weight())) {}
 Tensor BCELossImpl::forward(const Tensor& input, const Tensor& target) {
   return binary_cross_entropy(input, target, if_defined(weight), options.reduction());
 }
 
 BCEWithLogitsLossImpl::BCEWithLogitsLossImpl(BCEWithLogitsLossOptions options_)
-    : options(std::move(options_)),
-      weight(register_buffer("weight", options.weight())),
-      pos_weight(register_buffer("pos_weight", options.pos_weight())) {}
+    : WeightedLoss(std::move(options_)), pos_weight(register_buffer("pos_weight", options.pos_weight())) {}
 Tensor BCEWithLogitsLossImpl::forward(const Tensor& input, const Tensor& target) {
   return binary_cross_entropy_with_logits(input, target, if_defined(weight), if_defined(pos_weight),
                                           options.reduction());

@@ -3,87 +3,64 @@
 
 #include <keyway/core/tensor/reduction.h>
 #include <keyway/nn/module.h>
+#include <keyway/nn/modules/with_options.h>
 #include <keyway/nn/option.h>
+
+#include <utility>
 
 namespace keyway::inline v1::nn {
 
 // A reduction of KLDivLoss alone.
 inline constexpr std::int64_t kBatchMean = 3;
 
-class L1LossOptions {
+// Of losses that have no other options.
+class ReductionOptions {
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
-// Mean of |x - y|.
-class KEYWAY_API L1LossImpl : public Module {
- public:
-  explicit L1LossImpl(L1LossOptions options_ = {}) : options(options_) {}
-  Tensor forward(const Tensor& input, const Tensor& target);
-  L1LossOptions options;
-};
-using L1Loss = ModuleHolder<L1LossImpl>;
 
-class MSELossOptions {
-  KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
-};
-// Mean of (x - y)^2.
-class KEYWAY_API MSELossImpl : public Module {
+// A loss with a weight, which may be undefined.
+template <typename Options>
+class KEYWAY_API WeightedLoss : public WithOptions<Options> {
  public:
-  explicit MSELossImpl(MSELossOptions options_ = {}) : options(options_) {}
-  Tensor forward(const Tensor& input, const Tensor& target);
-  MSELossOptions options;
+  explicit WeightedLoss(Options options_ = {})
+      : WithOptions<Options>(std::move(options_)), weight(this->register_buffer("weight", this->options.weight())) {}
+  Tensor weight;  // a buffer
 };
-using MSELoss = ModuleHolder<MSELossImpl>;
+
+using L1LossOptions = ReductionOptions;
+// Mean of |x - y|.
+KEYWAY_MODULE(L1Loss, WithOptions<L1LossOptions>, Tensor forward(const Tensor& input, const Tensor& target));
+
+using MSELossOptions = ReductionOptions;
+// Mean of (x - y)^2.
+KEYWAY_MODULE(MSELoss, WithOptions<MSELossOptions>, Tensor forward(const Tensor& input, const Tensor& target));
 
 class SmoothL1LossOptions {
   KEYWAY_OPTION(double, beta) = 1;  // 0: L1Loss
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
 // (x - y)^2 / (2 beta) below beta, |x - y| - beta / 2 above.
-class KEYWAY_API SmoothL1LossImpl : public Module {
- public:
-  explicit SmoothL1LossImpl(SmoothL1LossOptions options_ = {}) : options(options_) {}
-  Tensor forward(const Tensor& input, const Tensor& target);
-  SmoothL1LossOptions options;
-};
-using SmoothL1Loss = ModuleHolder<SmoothL1LossImpl>;
+KEYWAY_MODULE(SmoothL1Loss, WithOptions<SmoothL1LossOptions>,
+              Tensor forward(const Tensor& input, const Tensor& target));
 
 class HuberLossOptions {
   KEYWAY_OPTION(double, delta) = 1;
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
 // (x - y)^2 / 2 below delta, delta (|x - y| - delta / 2) above.
-class KEYWAY_API HuberLossImpl : public Module {
- public:
-  explicit HuberLossImpl(HuberLossOptions options_ = {}) : options(options_) {}
-  Tensor forward(const Tensor& input, const Tensor& target);
-  HuberLossOptions options;
-};
-using HuberLoss = ModuleHolder<HuberLossImpl>;
+KEYWAY_MODULE(HuberLoss, WithOptions<HuberLossOptions>, Tensor forward(const Tensor& input, const Tensor& target));
 
 class KLDivLossOptions {
   KEYWAY_OPTION(bool, log_target) = false;
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;  // or kBatchMean: the sum divided by the first size
 };
 // y (log(y) - x), of log-probabilities x and probabilities y, or their logarithms.
-class KEYWAY_API KLDivLossImpl : public Module {
- public:
-  explicit KLDivLossImpl(KLDivLossOptions options_ = {}) : options(options_) {}
-  Tensor forward(const Tensor& input, const Tensor& target);
-  KLDivLossOptions options;
-};
-using KLDivLoss = ModuleHolder<KLDivLossImpl>;
+KEYWAY_MODULE(KLDivLoss, WithOptions<KLDivLossOptions>, Tensor forward(const Tensor& input, const Tensor& target));
 
-class SoftMarginLossOptions {
-  KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
-};
+using SoftMarginLossOptions = ReductionOptions;
 // Log(1 + exp(-y x)).
-class KEYWAY_API SoftMarginLossImpl : public Module {
- public:
-  explicit SoftMarginLossImpl(SoftMarginLossOptions options_ = {}) : options(options_) {}
-  Tensor forward(const Tensor& input, const Tensor& target);
-  SoftMarginLossOptions options;
-};
-using SoftMarginLoss = ModuleHolder<SoftMarginLossImpl>;
+KEYWAY_MODULE(SoftMarginLoss, WithOptions<SoftMarginLossOptions>,
+              Tensor forward(const Tensor& input, const Tensor& target));
 
 class NLLLossOptions {
   KEYWAY_OPTION(Tensor, weight) = {};
@@ -91,14 +68,7 @@ class NLLLossOptions {
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
 // -weight x of the target's class, of log-probabilities [batch, classes, ...].
-class KEYWAY_API NLLLossImpl : public Module {
- public:
-  explicit NLLLossImpl(NLLLossOptions options = {});
-  Tensor forward(const Tensor& input, const Tensor& target);
-  NLLLossOptions options;
-  Tensor weight;  // a buffer
-};
-using NLLLoss = ModuleHolder<NLLLossImpl>;
+KEYWAY_MODULE(NLLLoss, WeightedLoss<NLLLossOptions>, Tensor forward(const Tensor& input, const Tensor& target));
 
 class CrossEntropyLossOptions {
   KEYWAY_OPTION(Tensor, weight) = {};
@@ -107,28 +77,15 @@ class CrossEntropyLossOptions {
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
 // The same of logits; targets are classes, or probabilities of each.
-class KEYWAY_API CrossEntropyLossImpl : public Module {
- public:
-  explicit CrossEntropyLossImpl(CrossEntropyLossOptions options = {});
-  Tensor forward(const Tensor& input, const Tensor& target);
-  CrossEntropyLossOptions options;
-  Tensor weight;  // a buffer
-};
-using CrossEntropyLoss = ModuleHolder<CrossEntropyLossImpl>;
+KEYWAY_MODULE(CrossEntropyLoss, WeightedLoss<CrossEntropyLossOptions>,
+              Tensor forward(const Tensor& input, const Tensor& target));
 
 class BCELossOptions {
   KEYWAY_OPTION(Tensor, weight) = {};
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
 // -weight (y log(x) + (1 - y) log(1 - x)), of probabilities.
-class KEYWAY_API BCELossImpl : public Module {
- public:
-  explicit BCELossImpl(BCELossOptions options = {});
-  Tensor forward(const Tensor& input, const Tensor& target);
-  BCELossOptions options;
-  Tensor weight;  // a buffer
-};
-using BCELoss = ModuleHolder<BCELossImpl>;
+KEYWAY_MODULE(BCELoss, WeightedLoss<BCELossOptions>, Tensor forward(const Tensor& input, const Tensor& target));
 
 class BCEWithLogitsLossOptions {
   KEYWAY_OPTION(Tensor, weight) = {};
@@ -136,12 +93,11 @@ class BCEWithLogitsLossOptions {
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
 // BCELoss of the sigmoid of the input, which keeps its digits.
-class KEYWAY_API BCEWithLogitsLossImpl : public Module {
+class KEYWAY_API BCEWithLogitsLossImpl : public WeightedLoss<BCEWithLogitsLossOptions> {
  public:
   explicit BCEWithLogitsLossImpl(BCEWithLogitsLossOptions options = {});
   Tensor forward(const Tensor& input, const Tensor& target);
-  BCEWithLogitsLossOptions options;
-  Tensor weight, pos_weight;  // buffers
+  Tensor pos_weight;  // a buffer
 };
 using BCEWithLogitsLoss = ModuleHolder<BCEWithLogitsLossImpl>;
 

@@ -17,8 +17,7 @@ Tensor MarginRankingLossImpl::forward(const Tensor& input1, const Tensor& input2
   return margin_ranking_loss(input1, input2, target, options.margin(), options.reduction());
 }
 
-MultiMarginLossImpl::MultiMarginLossImpl(MultiMarginLossOptions options_)
-    : WithOptions(std::move(options_)), weight(register_buffer("weight", options.weight())) {
+MultiMarginLossImpl::MultiMarginLossImpl(MultiMarginLossOptions options_) : WeightedLoss(std::move(options_)) {
   KEYWAY_CHECK(options.p() == 1 || options.p() == 2, "MultiMarginLoss: p is {}, but must be 1 or 2", options.p());
   KEYWAY_CHECK(!weight.defined() || weight.dim() == 1, "MultiMarginLoss: weight has {} dimensions, but must have 1",
                weight.dim());
@@ -31,8 +30,6 @@ Tensor MultiLabelMarginLossImpl::forward(const Tensor& input, const Tensor& targ
   return multilabel_margin_loss(input, target, options.reduction());
 }
 
-MultiLabelSoftMarginLossImpl::MultiLabelSoftMarginLossImpl(MultiLabelSoftMarginLossOptions options_)
-    : WithOptions(std::move(options_)), weight(register_buffer("weight", options.weight())) {}
 Tensor MultiLabelSoftMarginLossImpl::forward(const Tensor& input, const Tensor& target) {
   return functional::multilabel_soft_margin_loss(input, target, weight, options.reduction());
 }

@@ -1,8 +1,7 @@
 // Losses of distances, margins, likelihoods and sequences as modules.
 #pragma once
 
-#include <keyway/core/tensor/reduction.h>
-#include <keyway/nn/module.h>
+#include <keyway/nn/modules/loss.h>
 #include <keyway/nn/modules/with_options.h>
 #include <keyway/nn/option.h>
 
@@ -15,12 +14,8 @@ class HingeEmbeddingLossOptions {
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
 // Distances where the target is 1; what they fall short of the margin by where it is -1.
-class KEYWAY_API HingeEmbeddingLossImpl : public WithOptions<HingeEmbeddingLossOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input, const Tensor& target);
-};
-using HingeEmbeddingLoss = ModuleHolder<HingeEmbeddingLossImpl>;
+KEYWAY_MODULE(HingeEmbeddingLoss, WithOptions<HingeEmbeddingLossOptions>,
+              Tensor forward(const Tensor& input, const Tensor& target));
 
 class CosineEmbeddingLossOptions {
   KEYWAY_OPTION(double, margin) = 0;
@@ -28,24 +23,16 @@ class CosineEmbeddingLossOptions {
 };
 // 1 minus the cosine of the angle between vectors [batch, width] where the target is 1; what it exceeds the margin by
 // where it is -1.
-class KEYWAY_API CosineEmbeddingLossImpl : public WithOptions<CosineEmbeddingLossOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input1, const Tensor& input2, const Tensor& target);
-};
-using CosineEmbeddingLoss = ModuleHolder<CosineEmbeddingLossImpl>;
+KEYWAY_MODULE(CosineEmbeddingLoss, WithOptions<CosineEmbeddingLossOptions>,
+              Tensor forward(const Tensor& input1, const Tensor& input2, const Tensor& target));
 
 class MarginRankingLossOptions {
   KEYWAY_OPTION(double, margin) = 0;
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
 // max(0, margin - target * (input1 - input2)).
-class KEYWAY_API MarginRankingLossImpl : public WithOptions<MarginRankingLossOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input1, const Tensor& input2, const Tensor& target);
-};
-using MarginRankingLoss = ModuleHolder<MarginRankingLossImpl>;
+KEYWAY_MODULE(MarginRankingLoss, WithOptions<MarginRankingLossOptions>,
+              Tensor forward(const Tensor& input1, const Tensor& input2, const Tensor& target));
 
 class MultiMarginLossOptions {
   KEYWAY_OPTION(std::int64_t, p) = 1;  // or 2
@@ -55,37 +42,25 @@ class MultiMarginLossOptions {
 };
 // max(0, margin - x[class] + x[i])^p of each other class of [batch, classes], added up and divided by how many there
 // are. Throws keyway::Error for another p, and for a weight of other than one dimension.
-class KEYWAY_API MultiMarginLossImpl : public WithOptions<MultiMarginLossOptions> {
+class KEYWAY_API MultiMarginLossImpl : public WeightedLoss<MultiMarginLossOptions> {
  public:
   explicit MultiMarginLossImpl(MultiMarginLossOptions options = {});
   Tensor forward(const Tensor& input, const Tensor& target);
-  Tensor weight;  // a buffer
 };
 using MultiMarginLoss = ModuleHolder<MultiMarginLossImpl>;
 
-class MultiLabelMarginLossOptions {
-  KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
-};
+using MultiLabelMarginLossOptions = ReductionOptions;
 // max(0, 1 - x[class] + x[i]) of each class that is a target, up to the first -1, and each that is none.
-class KEYWAY_API MultiLabelMarginLossImpl : public WithOptions<MultiLabelMarginLossOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input, const Tensor& target);
-};
-using MultiLabelMarginLoss = ModuleHolder<MultiLabelMarginLossImpl>;
+KEYWAY_MODULE(MultiLabelMarginLoss, WithOptions<MultiLabelMarginLossOptions>,
+              Tensor forward(const Tensor& input, const Tensor& target));
 
 class MultiLabelSoftMarginLossOptions {
   KEYWAY_OPTION(Tensor, weight) = {};  // of each class
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
 // The cross entropy of sigmoid(input) and probabilities, averaged over the classes in the last dimension.
-class KEYWAY_API MultiLabelSoftMarginLossImpl : public WithOptions<MultiLabelSoftMarginLossOptions> {
- public:
-  explicit MultiLabelSoftMarginLossImpl(MultiLabelSoftMarginLossOptions options = {});
-  Tensor forward(const Tensor& input, const Tensor& target);
-  Tensor weight;  // a buffer
-};
-using MultiLabelSoftMarginLoss = ModuleHolder<MultiLabelSoftMarginLossImpl>;
+KEYWAY_MODULE(MultiLabelSoftMarginLoss, WeightedLoss<MultiLabelSoftMarginLossOptions>,
+              Tensor forward(const Tensor& input, const Tensor& target));
 
 class TripletMarginLossOptions {
   KEYWAY_OPTION(double, margin) = 1;
@@ -124,12 +99,8 @@ class PoissonNLLLossOptions {
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
 // What is against counting events of an expectation: exp(x) - y x, or x - y log(x + eps).
-class KEYWAY_API PoissonNLLLossImpl : public WithOptions<PoissonNLLLossOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input, const Tensor& target);
-};
-using PoissonNLLLoss = ModuleHolder<PoissonNLLLossImpl>;
+KEYWAY_MODULE(PoissonNLLLoss, WithOptions<PoissonNLLLossOptions>,
+              Tensor forward(const Tensor& input, const Tensor& target));
 
 class GaussianNLLLossOptions {
   KEYWAY_OPTION(bool, full) = false;  // half of log(2 pi) is added
@@ -138,12 +109,8 @@ class GaussianNLLLossOptions {
 };
 // (log(var) + (input - target)^2 / var) / 2: what is against targets of a normal distribution. Throws keyway::Error for
 // negative variances.
-class KEYWAY_API GaussianNLLLossImpl : public WithOptions<GaussianNLLLossOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input, const Tensor& target, const Tensor& var);
-};
-using GaussianNLLLoss = ModuleHolder<GaussianNLLLossImpl>;
+KEYWAY_MODULE(GaussianNLLLoss, WithOptions<GaussianNLLLossOptions>,
+              Tensor forward(const Tensor& input, const Tensor& target, const Tensor& var));
 
 class CTCLossOptions {
   KEYWAY_OPTION(std::int64_t, blank) = 0;
@@ -152,12 +119,8 @@ class CTCLossOptions {
 };
 // Minus the log-probability of all ways to read labels out of a longer sequence of log-probabilities [time, batch,
 // classes]: functional::ctc_loss.
-class KEYWAY_API CTCLossImpl : public WithOptions<CTCLossOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
-                 const Tensor& target_lengths);
-};
-using CTCLoss = ModuleHolder<CTCLossImpl>;
+KEYWAY_MODULE(CTCLoss, WithOptions<CTCLossOptions>,
+              Tensor forward(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                             const Tensor& target_lengths));
 
 }  // namespace keyway::inline v1::nn

@@ -10,7 +10,7 @@ Tensor PadNd<D>::forward(const Tensor& input) {
 
 template <std::size_t D>
 Tensor ConstantPadNd<D>::forward(const Tensor& input) {
-  return pad(input, options.padding(), "constant", options.value());
+  return pad(input, this->options.padding(), "constant", this->options.value());
 }
 
 template class PadNd<1>;

@@ -1,8 +1,10 @@
 // Borders around the last one, two or three dimensions: of one size, or of two for each dimension, the last one first.
 #pragma once
 
+#include <keyway/core/schema/fixed_string.h>
 #include <keyway/nn/expanding_array.h>
 #include <keyway/nn/module.h>
+#include <keyway/nn/modules/with_options.h>
 #include <keyway/nn/option.h>
 
 namespace keyway::inline v1::nn {
@@ -37,130 +39,65 @@ class KEYWAY_API PadNd : public Module {
  private:
   const char* mode_;
 };
-extern template class PadNd<1>;
-extern template class PadNd<2>;
-extern template class PadNd<3>;
+template <std::size_t D, FixedString kMode>
+class KEYWAY_API PadOf : public PadNd<D> {
+ public:
+  PadOf(PadOptions<D> options_) : PadNd<D>(options_, kMode.chars) {}  // NOLINT
+};
 
 template <std::size_t D>
-class KEYWAY_API ConstantPadNd : public Module {
+class KEYWAY_API ConstantPadNd : public WithOptions<ConstantPadOptions<D>> {
  public:
-  explicit ConstantPadNd(ConstantPadOptions<D> options_) : options(options_) {}
-  ConstantPadNd(ExpandingArray<2 * D> padding, double value) : options(padding, value) {}
+  using WithOptions<ConstantPadOptions<D>>::WithOptions;
   Tensor forward(const Tensor& input);
-  ConstantPadOptions<D> options;
 };
-extern template class ConstantPadNd<1>;
-extern template class ConstantPadNd<2>;
-extern template class ConstantPadNd<3>;
 
 // A border of a value.
-class KEYWAY_API ConstantPad1dImpl : public ConstantPadNd<1> {
- public:
-  using ConstantPadNd::ConstantPadNd;
-};
 using ConstantPad1dOptions = ConstantPadOptions<1>;
-using ConstantPad1d = ModuleHolder<ConstantPad1dImpl>;
-
-class KEYWAY_API ConstantPad2dImpl : public ConstantPadNd<2> {
- public:
-  using ConstantPadNd::ConstantPadNd;
-};
 using ConstantPad2dOptions = ConstantPadOptions<2>;
-using ConstantPad2d = ModuleHolder<ConstantPad2dImpl>;
-
-class KEYWAY_API ConstantPad3dImpl : public ConstantPadNd<3> {
- public:
-  using ConstantPadNd::ConstantPadNd;
-};
 using ConstantPad3dOptions = ConstantPadOptions<3>;
-using ConstantPad3d = ModuleHolder<ConstantPad3dImpl>;
+KEYWAY_MODULE(ConstantPad1d, ConstantPadNd<1>);
+KEYWAY_MODULE(ConstantPad2d, ConstantPadNd<2>);
+KEYWAY_MODULE(ConstantPad3d, ConstantPadNd<3>);
 
 // A border of zeros.
-class KEYWAY_API ZeroPad1dImpl : public PadNd<1> {
- public:
-  ZeroPad1dImpl(PadOptions<1> options_) : PadNd(options_, "constant") {}  // NOLINT
-};
+template <std::size_t D>
+using ZeroPadNd = PadOf<D, "constant">;
 using ZeroPad1dOptions = PadOptions<1>;
-using ZeroPad1d = ModuleHolder<ZeroPad1dImpl>;
-
-class KEYWAY_API ZeroPad2dImpl : public PadNd<2> {
- public:
-  ZeroPad2dImpl(PadOptions<2> options_) : PadNd(options_, "constant") {}  // NOLINT
-};
 using ZeroPad2dOptions = PadOptions<2>;
-using ZeroPad2d = ModuleHolder<ZeroPad2dImpl>;
-
-class KEYWAY_API ZeroPad3dImpl : public PadNd<3> {
- public:
-  ZeroPad3dImpl(PadOptions<3> options_) : PadNd(options_, "constant") {}  // NOLINT
-};
 using ZeroPad3dOptions = PadOptions<3>;
-using ZeroPad3d = ModuleHolder<ZeroPad3dImpl>;
+KEYWAY_MODULE(ZeroPad1d, ZeroPadNd<1>);
+KEYWAY_MODULE(ZeroPad2d, ZeroPadNd<2>);
+KEYWAY_MODULE(ZeroPad3d, ZeroPadNd<3>);
 
 // A border of the elements at the other end.
-class KEYWAY_API CircularPad1dImpl : public PadNd<1> {
- public:
-  CircularPad1dImpl(PadOptions<1> options_) : PadNd(options_, "circular") {}  // NOLINT
-};
+template <std::size_t D>
+using CircularPadNd = PadOf<D, "circular">;
 using CircularPad1dOptions = PadOptions<1>;
-using CircularPad1d = ModuleHolder<CircularPad1dImpl>;
-
-class KEYWAY_API CircularPad2dImpl : public PadNd<2> {
- public:
-  CircularPad2dImpl(PadOptions<2> options_) : PadNd(options_, "circular") {}  // NOLINT
-};
 using CircularPad2dOptions = PadOptions<2>;
-using CircularPad2d = ModuleHolder<CircularPad2dImpl>;
-
-class KEYWAY_API CircularPad3dImpl : public PadNd<3> {
- public:
-  CircularPad3dImpl(PadOptions<3> options_) : PadNd(options_, "circular") {}  // NOLINT
-};
 using CircularPad3dOptions = PadOptions<3>;
-using CircularPad3d = ModuleHolder<CircularPad3dImpl>;
+KEYWAY_MODULE(CircularPad1d, CircularPadNd<1>);
+KEYWAY_MODULE(CircularPad2d, CircularPadNd<2>);
+KEYWAY_MODULE(CircularPad3d, CircularPadNd<3>);
 
 // A border that is mirrored at the edge.
-class KEYWAY_API ReflectionPad1dImpl : public PadNd<1> {
- public:
-  ReflectionPad1dImpl(PadOptions<1> options_) : PadNd(options_, "reflect") {}  // NOLINT
-};
+template <std::size_t D>
+using ReflectionPadNd = PadOf<D, "reflect">;
 using ReflectionPad1dOptions = PadOptions<1>;
-using ReflectionPad1d = ModuleHolder<ReflectionPad1dImpl>;
-
-class KEYWAY_API ReflectionPad2dImpl : public PadNd<2> {
- public:
-  ReflectionPad2dImpl(PadOptions<2> options_) : PadNd(options_, "reflect") {}  // NOLINT
-};
 using ReflectionPad2dOptions = PadOptions<2>;
-using ReflectionPad2d = ModuleHolder<ReflectionPad2dImpl>;
-
-class KEYWAY_API ReflectionPad3dImpl : public PadNd<3> {
- public:
-  ReflectionPad3dImpl(PadOptions<3> options_) : PadNd(options_, "reflect") {}  // NOLINT
-};
 using ReflectionPad3dOptions = PadOptions<3>;
-using ReflectionPad3d = ModuleHolder<ReflectionPad3dImpl>;
+KEYWAY_MODULE(ReflectionPad1d, ReflectionPadNd<1>);
+KEYWAY_MODULE(ReflectionPad2d, ReflectionPadNd<2>);
+KEYWAY_MODULE(ReflectionPad3d, ReflectionPadNd<3>);
 
 // A border of the elements at the edge.
-class KEYWAY_API ReplicationPad1dImpl : public PadNd<1> {
- public:
-  ReplicationPad1dImpl(PadOptions<1> options_) : PadNd(options_, "replicate") {}  // NOLINT
-};
+template <std::size_t D>
+using ReplicationPadNd = PadOf<D, "replicate">;
 using ReplicationPad1dOptions = PadOptions<1>;
-using ReplicationPad1d = ModuleHolder<ReplicationPad1dImpl>;
-
-class KEYWAY_API ReplicationPad2dImpl : public PadNd<2> {
- public:
-  ReplicationPad2dImpl(PadOptions<2> options_) : PadNd(options_, "replicate") {}  // NOLINT
-};
 using ReplicationPad2dOptions = PadOptions<2>;
-using ReplicationPad2d = ModuleHolder<ReplicationPad2dImpl>;
-
-class KEYWAY_API ReplicationPad3dImpl : public PadNd<3> {
- public:
-  ReplicationPad3dImpl(PadOptions<3> options_) : PadNd(options_, "replicate") {}  // NOLINT
-};
 using ReplicationPad3dOptions = PadOptions<3>;
-using ReplicationPad3d = ModuleHolder<ReplicationPad3dImpl>;
+KEYWAY_MODULE(ReplicationPad1d, ReplicationPadNd<1>);
+KEYWAY_MODULE(ReplicationPad2d, ReplicationPadNd<2>);
+KEYWAY_MODULE(ReplicationPad3d, ReplicationPadNd<3>);
 
 }  // namespace keyway::inline v1::nn

@@ -1,3 +1,4 @@
+#include <keyway/nn/functional/of_dims.h>
 #include <keyway/nn/functional/pooling.h>
 #include <keyway/nn/modules/pooling.h>
 #include <keyway/ops/all.h>
@@ -18,86 +19,49 @@ std::vector<std::int64_t> filled(const Tensor& input, const ExpandingArrayWithOp
 
 }  // namespace
 
-Tensor MaxPool1dImpl::forward(const Tensor& input) {
-  return max_pool1d(input, options.kernel_size(), options.stride(), options.padding(), options.dilation(),
-                    options.ceil_mode());
+template <std::size_t D>
+Tensor MaxPoolNd<D>::forward(const Tensor& input) {
+  const auto& asked = this->options;
+  return KEYWAY_OF_DIMS(D, max_pool)(input, asked.kernel_size(), asked.stride(), asked.padding(), asked.dilation(),
+                                     asked.ceil_mode());
 }
 
-std::tuple<Tensor, Tensor> MaxPool1dImpl::forward_with_indices(const Tensor& input) {
-  return max_pool1d_with_indices(input, options.kernel_size(), options.stride(), options.padding(), options.dilation(),
-                                 options.ceil_mode());
+template <std::size_t D>
+std::tuple<Tensor, Tensor> MaxPoolNd<D>::forward_with_indices(const Tensor& input) {
+  const auto& asked = this->options;
+  return KEYWAY_OF_DIMS(D, max_pool, _with_indices)(input, asked.kernel_size(), asked.stride(), asked.padding(),
+                                                    asked.dilation(), asked.ceil_mode());
 }
 
-Tensor MaxPool2dImpl::forward(const Tensor& input) {
-  return max_pool2d(input, options.kernel_size(), options.stride(), options.padding(), options.dilation(),
-                    options.ceil_mode());
+template <std::size_t D>
+Tensor AvgPoolNd<D>::forward(const Tensor& input) {
+  const auto& asked = this->options;
+  const auto pool = [&](const auto&... more) {
+    return KEYWAY_OF_DIMS(D, avg_pool)(input, asked.kernel_size(), asked.stride(), asked.padding(), asked.ceil_mode(),
+                                       asked.count_include_pad(), more...);
+  };
+  if constexpr (D == 1) {
+    KEYWAY_CHECK(!asked.divisor_override(), "AvgPool1d: takes no divisor_override");
+    return pool();
+  } else {
+    return pool(asked.divisor_override());
+  }
 }
 
-std::tuple<Tensor, Tensor> MaxPool2dImpl::forward_with_indices(const Tensor& input) {
-  return max_pool2d_with_indices(input, options.kernel_size(), options.stride(), options.padding(), options.dilation(),
-                                 options.ceil_mode());
+template <std::size_t D>
+std::tuple<Tensor, Tensor> AdaptiveMaxPoolNd<D>::forward_with_indices(const Tensor& input) {
+  return KEYWAY_OF_DIMS(D, adaptive_max_pool)(input, filled(input, this->options.output_size()));
 }
 
-Tensor MaxPool3dImpl::forward(const Tensor& input) {
-  return max_pool3d(input, options.kernel_size(), options.stride(), options.padding(), options.dilation(),
-                    options.ceil_mode());
-}
-
-std::tuple<Tensor, Tensor> MaxPool3dImpl::forward_with_indices(const Tensor& input) {
-  return max_pool3d_with_indices(input, options.kernel_size(), options.stride(), options.padding(), options.dilation(),
-                                 options.ceil_mode());
-}
-
-Tensor AvgPool1dImpl::forward(const Tensor& input) {
-  KEYWAY_CHECK(!options.divisor_override(), "AvgPool1d: takes no divisor_override");
-  return avg_pool1d(input, options.kernel_size(), options.stride(), options.padding(), options.ceil_mode(),
-                    options.count_include_pad());
-}
-
-Tensor AvgPool2dImpl::forward(const Tensor& input) {
-  return avg_pool2d(input, options.kernel_size(), options.stride(), options.padding(), options.ceil_mode(),
-                    options.count_include_pad(), options.divisor_override());
-}
-
-Tensor AvgPool3dImpl::forward(const Tensor& input) {
-  return avg_pool3d(input, options.kernel_size(), options.stride(), options.padding(), options.ceil_mode(),
-                    options.count_include_pad(), options.divisor_override());
-}
-
-Tensor AdaptiveMaxPool1dImpl::forward(const Tensor& input) { return std::get<0>(forward_with_indices(input)); }
-
-std::tuple<Tensor, Tensor> AdaptiveMaxPool1dImpl::forward_with_indices(const Tensor& input) {
-  return adaptive_max_pool1d(input, filled(input, options.output_size()));
-}
-
-Tensor AdaptiveMaxPool2dImpl::forward(const Tensor& input) { return std::get<0>(forward_with_indices(input)); }
-
-std::tuple<Tensor, Tensor> AdaptiveMaxPool2dImpl::forward_with_indices(const Tensor& input) {
-  return adaptive_max_pool2d(input, filled(input, options.output_size()));
-}
-
-Tensor AdaptiveMaxPool3dImpl::forward(const Tensor& input) { return std::get<0>(forward_with_indices(input)); }
-
-std::tuple<Tensor, Tensor> AdaptiveMaxPool3dImpl::forward_with_indices(const Tensor& input) {
-  return adaptive_max_pool3d(input, filled(input, options.output_size()));
-}
-
-Tensor AdaptiveAvgPool1dImpl::forward(const Tensor& input) {
-  return adaptive_avg_pool1d(input, filled(input, options.output_size()));
-}
-
-Tensor AdaptiveAvgPool2dImpl::forward(const Tensor& input) {
-  return adaptive_avg_pool2d(input, filled(input, options.output_size()));
-}
-
-Tensor AdaptiveAvgPool3dImpl::forward(const Tensor& input) {
-  return adaptive_avg_pool3d(input, filled(input, options.output_size()));
+template <std::size_t D>
+Tensor AdaptiveAvgPoolNd<D>::forward(const Tensor& input) {
+  return KEYWAY_OF_DIMS(D, adaptive_avg_pool)(input, filled(input, this->options.output_size()));
 }
 
 template <std::size_t D>
 Tensor LPPoolNd<D>::forward(const Tensor& input) {
-  return functional::lp_pool<D>(input, options.norm_type(), options.kernel_size(), options.stride(),
-                                options.ceil_mode());
+  const auto& asked = this->options;
+  return functional::lp_pool<D>(input, asked.norm_type(), asked.kernel_size(), asked.stride(), asked.ceil_mode());
 }
 
 template <std::size_t D>
@@ -123,13 +87,18 @@ std::tuple<Tensor, Tensor> FractionalMaxPoolNd<D>::forward_with_indices(const Te
                                                          options.output_ratio());
 }
 
-template class LPPoolNd<1>;
-template class LPPoolNd<2>;
-template class LPPoolNd<3>;
-template class MaxUnpoolNd<1>;
-template class MaxUnpoolNd<2>;
-template class MaxUnpoolNd<3>;
+#define KEYWAY_POOLS(D)                \
+  template class MaxPoolNd<D>;         \
+  template class AvgPoolNd<D>;         \
+  template class AdaptiveMaxPoolNd<D>; \
+  template class AdaptiveAvgPoolNd<D>; \
+  template class LPPoolNd<D>;          \
+  template class MaxUnpoolNd<D>
+KEYWAY_POOLS(1);
+KEYWAY_POOLS(2);
+KEYWAY_POOLS(3);
 template class FractionalMaxPoolNd<2>;
 template class FractionalMaxPoolNd<3>;
+#undef KEYWAY_POOLS
 
 }  // namespace keyway::inline v1::nn

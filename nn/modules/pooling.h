@@ -4,6 +4,7 @@
 
 #include <keyway/nn/expanding_array.h>
 #include <keyway/nn/module.h>
+#include <keyway/nn/modules/with_options.h>
 #include <keyway/nn/option.h>
 
 #include <optional>
@@ -15,7 +16,6 @@ namespace keyway::inline v1::nn {
 template <std::size_t D>
 class KEYWAY_API MaxPoolOptions {
  public:
-  static constexpr std::size_t kDims = D;
   MaxPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size), stride_(kernel_size) {}  // NOLINT
   KEYWAY_OPTION(ExpandingArray<D>, kernel_size);
   KEYWAY_OPTION(ExpandingArray<D>, stride);  // kernel_size at first
@@ -30,7 +30,6 @@ using MaxPool3dOptions = MaxPoolOptions<3>;
 template <std::size_t D>
 class KEYWAY_API AvgPoolOptions {
  public:
-  static constexpr std::size_t kDims = D;
   AvgPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size), stride_(kernel_size) {}  // NOLINT
   KEYWAY_OPTION(ExpandingArray<D>, kernel_size);
   KEYWAY_OPTION(ExpandingArray<D>, stride);  // kernel_size at first
@@ -47,7 +46,6 @@ using AvgPool3dOptions = AvgPoolOptions<3>;
 template <std::size_t D>
 class KEYWAY_API AdaptivePoolOptions {
  public:
-  static constexpr std::size_t kDims = D;
   using OutputSize = ExpandingArrayWithOptionalElem<D>;
   AdaptivePoolOptions(OutputSize output_size) : output_size_(output_size) {}  // NOLINT
   KEYWAY_OPTION(OutputSize, output_size);                                     // an absent one keeps the input's
@@ -63,110 +61,49 @@ using AdaptiveMaxPool1dOptions = AdaptivePoolOptions<1>;
 using AdaptiveMaxPool2dOptions = AdaptivePoolOptions<2>;
 using AdaptiveMaxPool3dOptions = AdaptivePoolOptions<3>;
 
-// A module with options, of which the first one may stand for all, and no parameters.
-template <typename Options>
-class KEYWAY_API PoolNd : public Module {
+template <std::size_t D>
+class KEYWAY_API MaxPoolNd : public WithOptions<MaxPoolOptions<D>> {
  public:
-  PoolNd(ExpandingArray<Options::kDims> sizes) : options(sizes) {}  // NOLINT
-  explicit PoolNd(Options options_) : options(options_) {}
-  Options options;
-};
-
-class KEYWAY_API MaxPool1dImpl : public PoolNd<MaxPoolOptions<1>> {
- public:
-  using PoolNd::PoolNd;
+  using WithOptions<MaxPoolOptions<D>>::WithOptions;
   Tensor forward(const Tensor& input);
   // Also where each is, counted over the pooled dimensions.
   std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input);
 };
-using MaxPool1d = ModuleHolder<MaxPool1dImpl>;
+KEYWAY_MODULE(MaxPool1d, MaxPoolNd<1>);
+KEYWAY_MODULE(MaxPool2d, MaxPoolNd<2>);
+KEYWAY_MODULE(MaxPool3d, MaxPoolNd<3>);
 
-class KEYWAY_API MaxPool2dImpl : public PoolNd<MaxPoolOptions<2>> {
+template <std::size_t D>
+class KEYWAY_API AvgPoolNd : public WithOptions<AvgPoolOptions<D>> {
  public:
-  using PoolNd::PoolNd;
+  using WithOptions<AvgPoolOptions<D>>::WithOptions;
   Tensor forward(const Tensor& input);
+};
+KEYWAY_MODULE(AvgPool1d, AvgPoolNd<1>);
+KEYWAY_MODULE(AvgPool2d, AvgPoolNd<2>);
+KEYWAY_MODULE(AvgPool3d, AvgPoolNd<3>);
+
+template <std::size_t D>
+class KEYWAY_API AdaptiveMaxPoolNd : public WithOptions<AdaptivePoolOptions<D>> {
+ public:
+  using WithOptions<AdaptivePoolOptions<D>>::WithOptions;
+  Tensor forward(const Tensor& input) { return std::get<0>(forward_with_indices(input)); }
   // Also where each is, counted over the pooled dimensions.
   std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input);
 };
-using MaxPool2d = ModuleHolder<MaxPool2dImpl>;
+KEYWAY_MODULE(AdaptiveMaxPool1d, AdaptiveMaxPoolNd<1>);
+KEYWAY_MODULE(AdaptiveMaxPool2d, AdaptiveMaxPoolNd<2>);
+KEYWAY_MODULE(AdaptiveMaxPool3d, AdaptiveMaxPoolNd<3>);
 
-class KEYWAY_API MaxPool3dImpl : public PoolNd<MaxPoolOptions<3>> {
+template <std::size_t D>
+class KEYWAY_API AdaptiveAvgPoolNd : public WithOptions<AdaptivePoolOptions<D>> {
  public:
-  using PoolNd::PoolNd;
-  Tensor forward(const Tensor& input);
-  // Also where each is, counted over the pooled dimensions.
-  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input);
-};
-using MaxPool3d = ModuleHolder<MaxPool3dImpl>;
-
-class KEYWAY_API AvgPool1dImpl : public PoolNd<AvgPoolOptions<1>> {
- public:
-  using PoolNd::PoolNd;
+  using WithOptions<AdaptivePoolOptions<D>>::WithOptions;
   Tensor forward(const Tensor& input);
 };
-using AvgPool1d = ModuleHolder<AvgPool1dImpl>;
-
-class KEYWAY_API AvgPool2dImpl : public PoolNd<AvgPoolOptions<2>> {
- public:
-  using PoolNd::PoolNd;
-  Tensor forward(const Tensor& input);
-};
-using AvgPool2d = ModuleHolder<AvgPool2dImpl>;
-
-class KEYWAY_API AvgPool3dImpl : public PoolNd<AvgPoolOptions<3>> {
- public:
-  using PoolNd::PoolNd;
-  Tensor forward(const Tensor& input);
-};
-using AvgPool3d = ModuleHolder<AvgPool3dImpl>;
-
-class KEYWAY_API AdaptiveMaxPool1dImpl : public PoolNd<AdaptiveMaxPoolOptions<1>> {
- public:
-  using PoolNd::PoolNd;
-  Tensor forward(const Tensor& input);
-  // Also where each is, counted over the pooled dimensions.
-  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input);
-};
-using AdaptiveMaxPool1d = ModuleHolder<AdaptiveMaxPool1dImpl>;
-
-class KEYWAY_API AdaptiveMaxPool2dImpl : public PoolNd<AdaptiveMaxPoolOptions<2>> {
- public:
-  using PoolNd::PoolNd;
-  Tensor forward(const Tensor& input);
-  // Also where each is, counted over the pooled dimensions.
-  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input);
-};
-using AdaptiveMaxPool2d = ModuleHolder<AdaptiveMaxPool2dImpl>;
-
-class KEYWAY_API AdaptiveMaxPool3dImpl : public PoolNd<AdaptiveMaxPoolOptions<3>> {
- public:
-  using PoolNd::PoolNd;
-  Tensor forward(const Tensor& input);
-  // Also where each is, counted over the pooled dimensions.
-  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input);
-};
-using AdaptiveMaxPool3d = ModuleHolder<AdaptiveMaxPool3dImpl>;
-
-class KEYWAY_API AdaptiveAvgPool1dImpl : public PoolNd<AdaptiveAvgPoolOptions<1>> {
- public:
-  using PoolNd::PoolNd;
-  Tensor forward(const Tensor& input);
-};
-using AdaptiveAvgPool1d = ModuleHolder<AdaptiveAvgPool1dImpl>;
-
-class KEYWAY_API AdaptiveAvgPool2dImpl : public PoolNd<AdaptiveAvgPoolOptions<2>> {
- public:
-  using PoolNd::PoolNd;
-  Tensor forward(const Tensor& input);
-};
-using AdaptiveAvgPool2d = ModuleHolder<AdaptiveAvgPool2dImpl>;
-
-class KEYWAY_API AdaptiveAvgPool3dImpl : public PoolNd<AdaptiveAvgPoolOptions<3>> {
- public:
-  using PoolNd::PoolNd;
-  Tensor forward(const Tensor& input);
-};
-using AdaptiveAvgPool3d = ModuleHolder<AdaptiveAvgPool3dImpl>;
+KEYWAY_MODULE(AdaptiveAvgPool1d, AdaptiveAvgPoolNd<1>);
+KEYWAY_MODULE(AdaptiveAvgPool2d, AdaptiveAvgPoolNd<2>);
+KEYWAY_MODULE(AdaptiveAvgPool3d, AdaptiveAvgPoolNd<3>);
 
 template <std::size_t D>
 class KEYWAY_API LPPoolOptions {
@@ -181,21 +118,21 @@ class KEYWAY_API LPPoolOptions {
 
 // The root of the sum of powers of each window.
 template <std::size_t D>
-class KEYWAY_API LPPoolNd : public Module {
+class KEYWAY_API LPPoolNd : public WithOptions<LPPoolOptions<D>> {
  public:
-  LPPoolNd(double norm_type, ExpandingArray<D> kernel_size) : options(norm_type, kernel_size) {}
-  explicit LPPoolNd(LPPoolOptions<D> options_) : options(options_) {}
+  using WithOptions<LPPoolOptions<D>>::WithOptions;
   Tensor forward(const Tensor& input);
-  LPPoolOptions<D> options;
 };
-extern template class LPPoolNd<1>;
-extern template class LPPoolNd<2>;
-extern template class LPPoolNd<3>;
+using LPPool1dOptions = LPPoolOptions<1>;
+using LPPool2dOptions = LPPoolOptions<2>;
+using LPPool3dOptions = LPPoolOptions<3>;
+KEYWAY_MODULE(LPPool1d, LPPoolNd<1>);
+KEYWAY_MODULE(LPPool2d, LPPoolNd<2>);
+KEYWAY_MODULE(LPPool3d, LPPoolNd<3>);
 
 template <std::size_t D>
 class KEYWAY_API MaxUnpoolOptions {
  public:
-  static constexpr std::size_t kDims = D;
   MaxUnpoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size), stride_(kernel_size) {}  // NOLINT
   KEYWAY_OPTION(ExpandingArray<D>, kernel_size);
   KEYWAY_OPTION(ExpandingArray<D>, stride);  // kernel_size at first
@@ -205,15 +142,18 @@ class KEYWAY_API MaxUnpoolOptions {
 // What a MaxPool has taken, back at its positions, with the indices that it gives; zeros between them. `output_size`
 // has the sizes of the result, if it is not the least that has as many windows.
 template <std::size_t D>
-class KEYWAY_API MaxUnpoolNd : public PoolNd<MaxUnpoolOptions<D>> {
+class KEYWAY_API MaxUnpoolNd : public WithOptions<MaxUnpoolOptions<D>> {
  public:
-  using PoolNd<MaxUnpoolOptions<D>>::PoolNd;
+  using WithOptions<MaxUnpoolOptions<D>>::WithOptions;
   Tensor forward(const Tensor& input, const Tensor& indices,
                  const std::optional<std::vector<std::int64_t>>& output_size = {});
 };
-extern template class MaxUnpoolNd<1>;
-extern template class MaxUnpoolNd<2>;
-extern template class MaxUnpoolNd<3>;
+using MaxUnpool1dOptions = MaxUnpoolOptions<1>;
+using MaxUnpool2dOptions = MaxUnpoolOptions<2>;
+using MaxUnpool3dOptions = MaxUnpoolOptions<3>;
+KEYWAY_MODULE(MaxUnpool1d, MaxUnpoolNd<1>);
+KEYWAY_MODULE(MaxUnpool2d, MaxUnpoolNd<2>);
+KEYWAY_MODULE(MaxUnpool3d, MaxUnpoolNd<3>);
 
 template <std::size_t D>
 class KEYWAY_API FractionalMaxPoolOptions {
@@ -238,63 +178,9 @@ class KEYWAY_API FractionalMaxPoolNd : public Module {
   std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input);
   FractionalMaxPoolOptions<D> options;
 };
-extern template class FractionalMaxPoolNd<2>;
-extern template class FractionalMaxPoolNd<3>;
-
-class KEYWAY_API LPPool1dImpl : public LPPoolNd<1> {
- public:
-  using LPPoolNd::LPPoolNd;
-};
-using LPPool1dOptions = LPPoolOptions<1>;
-using LPPool1d = ModuleHolder<LPPool1dImpl>;
-
-class KEYWAY_API LPPool2dImpl : public LPPoolNd<2> {
- public:
-  using LPPoolNd::LPPoolNd;
-};
-using LPPool2dOptions = LPPoolOptions<2>;
-using LPPool2d = ModuleHolder<LPPool2dImpl>;
-
-class KEYWAY_API LPPool3dImpl : public LPPoolNd<3> {
- public:
-  using LPPoolNd::LPPoolNd;
-};
-using LPPool3dOptions = LPPoolOptions<3>;
-using LPPool3d = ModuleHolder<LPPool3dImpl>;
-
-class KEYWAY_API MaxUnpool1dImpl : public MaxUnpoolNd<1> {
- public:
-  using MaxUnpoolNd::MaxUnpoolNd;
-};
-using MaxUnpool1dOptions = MaxUnpoolOptions<1>;
-using MaxUnpool1d = ModuleHolder<MaxUnpool1dImpl>;
-
-class KEYWAY_API MaxUnpool2dImpl : public MaxUnpoolNd<2> {
- public:
-  using MaxUnpoolNd::MaxUnpoolNd;
-};
-using MaxUnpool2dOptions = MaxUnpoolOptions<2>;
-using MaxUnpool2d = ModuleHolder<MaxUnpool2dImpl>;
-
-class KEYWAY_API MaxUnpool3dImpl : public MaxUnpoolNd<3> {
- public:
-  using MaxUnpoolNd::MaxUnpoolNd;
-};
-using MaxUnpool3dOptions = MaxUnpoolOptions<3>;
-using MaxUnpool3d = ModuleHolder<MaxUnpool3dImpl>;
-
-class KEYWAY_API FractionalMaxPool2dImpl : public FractionalMaxPoolNd<2> {
- public:
-  using FractionalMaxPoolNd::FractionalMaxPoolNd;
-};
 using FractionalMaxPool2dOptions = FractionalMaxPoolOptions<2>;
-using FractionalMaxPool2d = ModuleHolder<FractionalMaxPool2dImpl>;
-
-class KEYWAY_API FractionalMaxPool3dImpl : public FractionalMaxPoolNd<3> {
- public:
-  using FractionalMaxPoolNd::FractionalMaxPoolNd;
-};
 using FractionalMaxPool3dOptions = FractionalMaxPoolOptions<3>;
-using FractionalMaxPool3d = ModuleHolder<FractionalMaxPool3dImpl>;
+KEYWAY_MODULE(FractionalMaxPool2d, FractionalMaxPoolNd<2>);
+KEYWAY_MODULE(FractionalMaxPool3d, FractionalMaxPoolNd<3>);
 
 }  // namespace keyway::inline v1::nn

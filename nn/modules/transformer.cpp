@@ -84,33 +84,22 @@ Tensor TransformerDecoderLayerImpl::forward(const Tensor& tgt, const Tensor& mem
   return step(found, norm3, dropout3, [&](const Tensor& x) { return feed(x); });
 }
 
-TransformerEncoderImpl::TransformerEncoderImpl(TransformerEncoderOptions options_)
-    : options(std::move(options_)), layers(register_module("layers", stacked<TransformerEncoderLayer>(options))) {
+template <typename Layer>
+TransformerStack<Layer>::TransformerStack(TransformerStackOptions options_)
+    : options(std::move(options_)), layers(register_module("layers", stacked<ModuleHolder<Layer>>(options))) {
   if (options.norm()) norm = register_module("norm", norm_of(options.layer()));
 }
+template class TransformerStack<TransformerEncoderLayerImpl>;
+template class TransformerStack<TransformerDecoderLayerImpl>;
 
 Tensor TransformerEncoderImpl::forward(const Tensor& src, const Tensor& src_mask, const Tensor& src_key_padding_mask) {
-  Tensor x = src;
-  for (std::size_t i = 0; i < layers->size(); ++i) {
-    x = layers->at<TransformerEncoderLayerImpl>(i).forward(x, src_mask, src_key_padding_mask);
-  }
-  return norm.is_empty() ? x : norm(x);
-}
-
-TransformerDecoderImpl::TransformerDecoderImpl(TransformerDecoderOptions options_)
-    : options(std::move(options_)), layers(register_module("layers", stacked<TransformerDecoderLayer>(options))) {
-  if (options.norm()) norm = register_module("norm", norm_of(options.layer()));
+  return run(src, src_mask, src_key_padding_mask);
 }
 
 Tensor TransformerDecoderImpl::forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask,
                                        const Tensor& memory_mask, const Tensor& tgt_key_padding_mask,
                                        const Tensor& memory_key_padding_mask) {
-  Tensor x = tgt;
-  for (std::size_t i = 0; i < layers->size(); ++i) {
-    x = layers->at<TransformerDecoderLayerImpl>(i).forward(x, memory, tgt_mask, memory_mask, tgt_key_padding_mask,
-                                                           memory_key_padding_mask);
-  }
-  return norm.is_empty() ? x : norm(x);
+  return run(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
 }
 
 TransformerImpl::TransformerImpl(TransformerOptions options_) : options(std::move(options_)) {

@@ -54,28 +54,23 @@ class KEYWAY_API TransformerLayerBase : public Module {
   Tensor feed(const Tensor& x) const;
 };
 
-class KEYWAY_API TransformerEncoderLayerImpl : public TransformerLayerBase {
+template <bool kDecodes>
+class KEYWAY_API TransformerLayerOf : public TransformerLayerBase {
  public:
-  TransformerEncoderLayerImpl(std::int64_t d_model, std::int64_t nhead)
-      : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead)) {}
-  explicit TransformerEncoderLayerImpl(TransformerEncoderLayerOptions options_)
-      : TransformerLayerBase(std::move(options_), /*decodes=*/false) {}
-  // Masks are those of MultiheadAttention.
-  Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {});
+  TransformerLayerOf(std::int64_t d_model, std::int64_t nhead)
+      : TransformerLayerOf(TransformerLayerOptions(d_model, nhead)) {}
+  explicit TransformerLayerOf(TransformerLayerOptions options_) : TransformerLayerBase(std::move(options_), kDecodes) {}
 };
-using TransformerEncoderLayer = ModuleHolder<TransformerEncoderLayerImpl>;
+
+// Masks are those of MultiheadAttention.
+KEYWAY_MODULE(TransformerEncoderLayer, TransformerLayerOf</*kDecodes=*/false>,
+              Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {}));
 
 // Looks up `memory`, what an encoder made, after it attended to itself.
-class KEYWAY_API TransformerDecoderLayerImpl : public TransformerLayerBase {
- public:
-  TransformerDecoderLayerImpl(std::int64_t d_model, std::int64_t nhead)
-      : TransformerDecoderLayerImpl(TransformerDecoderLayerOptions(d_model, nhead)) {}
-  explicit TransformerDecoderLayerImpl(TransformerDecoderLayerOptions options_)
-      : TransformerLayerBase(std::move(options_), /*decodes=*/true) {}
-  Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {}, const Tensor& memory_mask = {},
-                 const Tensor& tgt_key_padding_mask = {}, const Tensor& memory_key_padding_mask = {});
-};
-using TransformerDecoderLayer = ModuleHolder<TransformerDecoderLayerImpl>;
+KEYWAY_MODULE(TransformerDecoderLayer, TransformerLayerOf</*kDecodes=*/true>,
+              Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {},
+                             const Tensor& memory_mask = {}, const Tensor& tgt_key_padding_mask = {},
+                             const Tensor& memory_key_padding_mask = {}));
 
 class TransformerStackOptions {
  public:
@@ -89,32 +84,35 @@ using TransformerEncoderOptions = TransformerStackOptions;
 using TransformerDecoderOptions = TransformerStackOptions;
 
 // num_layers layers with the same first values, one after the other.
-class KEYWAY_API TransformerEncoderImpl : public Module {
+template <typename Layer>
+class KEYWAY_API TransformerStack : public Module {
  public:
-  TransformerEncoderImpl(TransformerEncoderLayerOptions layer, std::int64_t num_layers)
-      : TransformerEncoderImpl(TransformerEncoderOptions(std::move(layer), num_layers)) {}
-  explicit TransformerEncoderImpl(TransformerEncoderOptions options);
-  Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {});
+  TransformerStack(TransformerLayerOptions layer, std::int64_t num_layers)
+      : TransformerStack(TransformerStackOptions(std::move(layer), num_layers)) {}
+  explicit TransformerStack(TransformerStackOptions options);
 
-  TransformerEncoderOptions options;
+  TransformerStackOptions options;
   ModuleList layers;
   LayerNorm norm{nullptr};
-};
-using TransformerEncoder = ModuleHolder<TransformerEncoderImpl>;
 
-class KEYWAY_API TransformerDecoderImpl : public Module {
- public:
-  TransformerDecoderImpl(TransformerDecoderLayerOptions layer, std::int64_t num_layers)
-      : TransformerDecoderImpl(TransformerDecoderOptions(std::move(layer), num_layers)) {}
-  explicit TransformerDecoderImpl(TransformerDecoderOptions options);
-  Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {}, const Tensor& memory_mask = {},
-                 const Tensor& tgt_key_padding_mask = {}, const Tensor& memory_key_padding_mask = {});
-
-  TransformerDecoderOptions options;
-  ModuleList layers;
-  LayerNorm norm{nullptr};
+ protected:
+  // `more` is what each layer takes besides.
+  template <typename... More>
+  Tensor run(Tensor x, const More&... more) const {
+    for (std::size_t i = 0; i < layers->size(); ++i) {
+      x = layers->at<Layer>(i).forward(x, more...);
+    }
+    return norm.is_empty() ? x : norm(x);
+  }
 };
-using TransformerDecoder = ModuleHolder<TransformerDecoderImpl>;
+
+KEYWAY_MODULE(TransformerEncoder, TransformerStack<TransformerEncoderLayerImpl>,
+              Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {}));
+
+KEYWAY_MODULE(TransformerDecoder, TransformerStack<TransformerDecoderLayerImpl>,
+              Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {},
+                             const Tensor& memory_mask = {}, const Tensor& tgt_key_padding_mask = {},
+                             const Tensor& memory_key_padding_mask = {}));
 
 class TransformerOptions {
  public:

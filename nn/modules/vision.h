@@ -10,12 +10,7 @@ namespace keyway::inline v1::nn {
 
 // What functional::interpolate takes.
 using UpsampleOptions = functional::InterpolateFuncOptions;
-class KEYWAY_API UpsampleImpl : public WithOptions<UpsampleOptions> {
- public:
-  using WithOptions::WithOptions;
-  Tensor forward(const Tensor& input);
-};
-using Upsample = ModuleHolder<UpsampleImpl>;
+KEYWAY_MODULE(Upsample, WithOptions<UpsampleOptions>, Tensor forward(const Tensor& input));
 
 class PixelShuffleOptions {
  public:
@@ -23,12 +18,7 @@ class PixelShuffleOptions {
   KEYWAY_OPTION(std::int64_t, upscale_factor);
 };
 // Channels [..., C * r * r, H, W] as pixels [..., C, H * r, W * r], with r the upscale_factor (Shi et al., 2016).
-class KEYWAY_API PixelShuffleImpl : public WithOptions<PixelShuffleOptions> {
- public:
-  explicit PixelShuffleImpl(PixelShuffleOptions options_) : WithOptions(options_) {}
-  Tensor forward(const Tensor& input);
-};
-using PixelShuffle = ModuleHolder<PixelShuffleImpl>;
+KEYWAY_MODULE(PixelShuffle, WithOptions<PixelShuffleOptions>, Tensor forward(const Tensor& input));
 
 class PixelUnshuffleOptions {
  public:
@@ -36,12 +26,7 @@ class PixelUnshuffleOptions {
   KEYWAY_OPTION(std::int64_t, downscale_factor);
 };
 // Pixels [..., C, H * r, W * r] as channels [..., C * r * r, H, W], with r the downscale_factor.
-class KEYWAY_API PixelUnshuffleImpl : public WithOptions<PixelUnshuffleOptions> {
- public:
-  explicit PixelUnshuffleImpl(PixelUnshuffleOptions options_) : WithOptions(options_) {}
-  Tensor forward(const Tensor& input);
-};
-using PixelUnshuffle = ModuleHolder<PixelUnshuffleImpl>;
+KEYWAY_MODULE(PixelUnshuffle, WithOptions<PixelUnshuffleOptions>, Tensor forward(const Tensor& input));
 
 class ChannelShuffleOptions {
  public:
@@ -49,12 +34,7 @@ class ChannelShuffleOptions {
   KEYWAY_OPTION(std::int64_t, groups);
 };
 // Groups of channels dealt out in turn: the first of each, then the second.
-class KEYWAY_API ChannelShuffleImpl : public WithOptions<ChannelShuffleOptions> {
- public:
-  explicit ChannelShuffleImpl(ChannelShuffleOptions options_) : WithOptions(options_) {}
-  Tensor forward(const Tensor& input);
-};
-using ChannelShuffle = ModuleHolder<ChannelShuffleImpl>;
+KEYWAY_MODULE(ChannelShuffle, WithOptions<ChannelShuffleOptions>, Tensor forward(const Tensor& input));
 
 class UnfoldOptions {
  public:
@@ -65,12 +45,7 @@ class UnfoldOptions {
   KEYWAY_OPTION(ExpandingArray<2>, stride) = 1;
 };
 // Each window of images as a column: functional::unfold.
-class KEYWAY_API UnfoldImpl : public WithOptions<UnfoldOptions> {
- public:
-  explicit UnfoldImpl(UnfoldOptions options_) : WithOptions(options_) {}
-  Tensor forward(const Tensor& input);
-};
-using Unfold = ModuleHolder<UnfoldImpl>;
+KEYWAY_MODULE(Unfold, WithOptions<UnfoldOptions>, Tensor forward(const Tensor& input));
 
 class FoldOptions {
  public:
@@ -83,11 +58,6 @@ class FoldOptions {
   KEYWAY_OPTION(ExpandingArray<2>, stride) = 1;
 };
 // Images out of columns, added up where windows overlap: functional::fold.
-class KEYWAY_API FoldImpl : public WithOptions<FoldOptions> {
- public:
-  explicit FoldImpl(FoldOptions options_) : WithOptions(options_) {}
-  Tensor forward(const Tensor& input);
-};
-using Fold = ModuleHolder<FoldImpl>;
+KEYWAY_MODULE(Fold, WithOptions<FoldOptions>, Tensor forward(const Tensor& input));
 
 }  // namespace keyway::inline v1::nn

@@ -4,6 +4,7 @@
 #include <keyway/nn/module.h>
 #include <keyway/nn/option.h>
 
+#include <concepts>
 #include <utility>
 
 namespace keyway::inline v1::nn {
@@ -11,7 +12,13 @@ namespace keyway::inline v1::nn {
 template <typename Options>
 class KEYWAY_API WithOptions : public Module {
  public:
-  explicit WithOptions(Options options_ = Options()) : options(std::move(options_)) {}
+  WithOptions() requires std::default_initializable<Options> : options() {}
+  explicit WithOptions(Options options_) : options(std::move(options_)) {}
+  // Of what the options' constructor takes.
+  template <typename... Args>
+  requires std::constructible_from<Options, Args...>
+  explicit WithOptions(Args&&... args) : options(std::forward<Args>(args)...) {}
+
   Options options;
 };
 

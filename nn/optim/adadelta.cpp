@@ -5,28 +5,14 @@
 
 namespace keyway::inline v1::optim {
 
-void AdadeltaOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visitor.number("rho", rho());
-  visitor.number("eps", eps());
-  visitor.number("weight_decay", weight_decay());
-  visitor.flag("maximize", maximize());
-}
-
 void AdadeltaOptions::check() const {
   check_not_negative("Adadelta", {{"lr", lr()}, {"eps", eps()}, {"weight_decay", weight_decay()}});
   KEYWAY_CHECK(rho() >= 0 && rho() <= 1, "Adadelta: rho is {}, but must be in [0, 1]", rho());
 }
 
-void AdadeltaParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
-  f("square_avg", square_avg);
-  f("acc_delta", acc_delta);
-}
-
 void Adadelta::update(const Tensor& parameter, const Tensor& grad, const AdadeltaOptions& options,
                       AdadeltaParamState& state) {
-  make_state_of("Adadelta", parameter, state.square_avg);
-  make_state_of("Adadelta", parameter, state.acc_delta);
+  make_states_of("Adadelta", parameter, {&state.square_avg, &state.acc_delta});
   const Tensor used = gradient_to_use(parameter, grad, options);
   const double rho = options.rho(), eps = options.eps();
   state.square_avg.mul_(rho).addcmul_(used, used, 1 - rho);

@@ -9,7 +9,7 @@ namespace keyway::inline v1::optim {
 class KEYWAY_API AdadeltaOptions : public OptimizerCloneableOptions<AdadeltaOptions> {
  public:
   AdadeltaOptions(double lr = 1) : lr_(lr) {}  // NOLINT
-  void visit(OptionVisitor& visitor) override;
+  KEYWAY_VISIT_OPTIONS(lr_, rho_, eps_, weight_decay_, maximize_)
   void check() const override;
   KEYWAY_OPTION(double, lr);
   KEYWAY_OPTION(double, rho) = 0.9;
@@ -20,7 +20,7 @@ class KEYWAY_API AdadeltaOptions : public OptimizerCloneableOptions<AdadeltaOpti
 
 class KEYWAY_API AdadeltaParamState : public OptimizerParamState {
  public:
-  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  std::vector<NamedTensor> tensors() override { return {{"square_avg", &square_avg}, {"acc_delta", &acc_delta}}; }
   Tensor square_avg, acc_delta;
 };
 

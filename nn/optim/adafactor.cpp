@@ -49,18 +49,6 @@ Tensor squares(const Tensor& grad, AdafactorParamState& state, double part, doub
 
 }  // namespace
 
-void AdafactorOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visitor.number("beta2_decay", beta2_decay());
-  double first = eps1().value_or(-1);  // which stands for none
-  visitor.number("eps1", first);
-  eps1() = first < 0 ? std::nullopt : std::optional<double>(first);
-  visitor.number("eps2", eps2());
-  visitor.number("d", d());
-  visitor.number("weight_decay", weight_decay());
-  visitor.flag("maximize", maximize());
-}
-
 void AdafactorOptions::check() const {
   check_not_negative("Adafactor",
                      {{"lr", lr()}, {"eps1", eps1().value_or(0)}, {"eps2", eps2()}, {"weight_decay", weight_decay()}});
@@ -71,16 +59,6 @@ void AdafactorOptions::check() const {
 void AdafactorOptions::check_parameter(const Tensor& parameter) const {
   KEYWAY_CHECK(!parameter.is_complex(), "Adafactor: a parameter of shape {} is complex, but must be real",
                parameter.sizes());
-}
-
-void AdafactorParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
-  f("row_var", row_var);
-  f("col_var", col_var);
-  f("variance", variance);
-}
-
-bool AdafactorParamState::may_lack(std::string_view name, const Tensor& parameter) const {
-  return (name == "variance") == (parameter.dim() > 1);
 }
 
 bool AdafactorParamState::fits(std::string_view name, const Tensor& tensor, const Tensor& parameter) const {

@@ -12,7 +12,7 @@ namespace keyway::inline v1::optim {
 class KEYWAY_API AdafactorOptions : public OptimizerCloneableOptions<AdafactorOptions> {
  public:
   AdafactorOptions(double lr = 1e-2) : lr_(lr) {}  // NOLINT
-  void visit(OptionVisitor& visitor) override;
+  KEYWAY_VISIT_OPTIONS(lr_, beta2_decay_, eps1_, eps2_, d_, weight_decay_, maximize_)
   void check() const override;
   void check_parameter(const Tensor& parameter) const override;
   KEYWAY_OPTION(double, lr);
@@ -26,8 +26,12 @@ class KEYWAY_API AdafactorOptions : public OptimizerCloneableOptions<AdafactorOp
 
 class KEYWAY_API AdafactorParamState : public OptimizerParamState {
  public:
-  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
-  bool may_lack(std::string_view name, const Tensor& parameter) const override;
+  std::vector<NamedTensor> tensors() override {
+    return {{"row_var", &row_var}, {"col_var", &col_var}, {"variance", &variance}};
+  }
+  bool may_lack(std::string_view name, const Tensor& parameter) const override {
+    return (name == "variance") == (parameter.dim() > 1);
+  }
   bool fits(std::string_view name, const Tensor& tensor, const Tensor& parameter) const override;
   Tensor row_var, col_var;  // of two dimensions or more: [..., rows, 1] and [..., 1, columns]
   Tensor variance;          // of less

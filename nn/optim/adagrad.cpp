@@ -5,15 +5,6 @@
 
 namespace keyway::inline v1::optim {
 
-void AdagradOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visitor.number("lr_decay", lr_decay());
-  visitor.number("weight_decay", weight_decay());
-  visitor.number("initial_accumulator_value", initial_accumulator_value());
-  visitor.number("eps", eps());
-  visitor.flag("maximize", maximize());
-}
-
 void AdagradOptions::check() const {
   check_not_negative("Adagrad", {{"lr", lr()},
                                  {"lr_decay", lr_decay()},
@@ -21,8 +12,6 @@ void AdagradOptions::check() const {
                                  {"initial_accumulator_value", initial_accumulator_value()},
                                  {"eps", eps()}});
 }
-
-void AdagradParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) { f("sum", sum); }
 
 void Adagrad::update(const Tensor& parameter, const Tensor& grad, const AdagradOptions& options,
                      AdagradParamState& state) {

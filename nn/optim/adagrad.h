@@ -9,7 +9,7 @@ namespace keyway::inline v1::optim {
 class KEYWAY_API AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
  public:
   AdagradOptions(double lr = 1e-2) : lr_(lr) {}  // NOLINT
-  void visit(OptionVisitor& visitor) override;
+  KEYWAY_VISIT_OPTIONS(lr_, lr_decay_, weight_decay_, initial_accumulator_value_, eps_, maximize_)
   void check() const override;
   KEYWAY_OPTION(double, lr);
   KEYWAY_OPTION(double, lr_decay) = 0;
@@ -21,7 +21,7 @@ class KEYWAY_API AdagradOptions : public OptimizerCloneableOptions<AdagradOption
 
 class KEYWAY_API AdagradParamState : public OptimizerParamState {
  public:
-  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  std::vector<NamedTensor> tensors() override { return {{"sum", &sum}}; }
   Tensor sum;
 };
 

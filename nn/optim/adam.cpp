@@ -9,16 +9,11 @@ namespace keyway::inline v1::optim {
 
 namespace {
 
-void make_moments(const char* optimizer, const Tensor& parameter, AdamParamState& state) {
-  make_state_of(optimizer, parameter, state.exp_avg);
-  make_state_of(optimizer, parameter, state.exp_avg_sq);
-}
-
 // The step that both share.
 template <typename Options>
 void adam_step(const Tensor& parameter, const Tensor& grad, const Options& options, AdamParamState& state) {
   const auto [beta1, beta2] = options.betas();
-  make_moments(Options::kName, parameter, state);
+  make_states_of(Options::kName, parameter, {&state.exp_avg, &state.exp_avg_sq});
   if (state.device_step.defined()) {
     state.step = state.steps() + 1;
     state.device_step = {};
@@ -51,7 +46,7 @@ void fused_adam_step(std::vector<ParamChange>& changes, const Options& options, 
   for (const FusedSet& set : sets) {
     for (const ParamChange& change : set) {
       AdamParamState& state = state_of(change);
-      make_moments(Options::kName, change.parameter, state);
+      make_states_of(Options::kName, change.parameter, {&state.exp_avg, &state.exp_avg_sq});
       if (options.amsgrad()) make_state_of(Options::kName, change.parameter, state.max_exp_avg_sq);
     }
     const auto means = list_of(set, [&](const ParamChange& c) { return state_of(c).exp_avg; });
@@ -76,16 +71,6 @@ void check_adam(const char* optimizer, double lr, Betas betas, double eps, doubl
   KEYWAY_CHECK(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1, "{}: the betas are {} and {}, but must be in [0, 1)",
                optimizer, beta1, beta2);
   KEYWAY_CHECK(weight_decay >= 0, "{}: the weight decay is {}, but must not be negative", optimizer, weight_decay);
-}
-
-void AdamParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
-  f("exp_avg", exp_avg);
-  f("exp_avg_sq", exp_avg_sq);
-  f("max_exp_avg_sq", max_exp_avg_sq);
-}
-
-bool AdamParamState::may_lack(std::string_view name, const Tensor& /*parameter*/) const {
-  return name == "max_exp_avg_sq";
 }
 
 void Adam::update(const Tensor& parameter, const Tensor& grad, const AdamOptions& options, AdamParamState& state) {

@@ -19,44 +19,17 @@ template <typename Self>
 class AdamLikeOptions : public OptimizerCloneableOptions<Self> {
  public:
   AdamLikeOptions(double lr, double weight_decay) : lr_(lr), weight_decay_(weight_decay) {}
-  void visit(OptionVisitor& visitor) override {
-    visitor.number("lr", lr_);
-    visitor.number("beta1", std::get<0>(betas_));
-    visitor.number("beta2", std::get<1>(betas_));
-    visitor.number("eps", eps_);
-    visitor.number("weight_decay", weight_decay_);
-    visitor.flag("amsgrad", amsgrad_);
-    visitor.flag("maximize", maximize_);
-  }
+  KEYWAY_VISIT_OPTIONS(lr_, betas_, eps_, weight_decay_, amsgrad_, maximize_)
   void check() const override { check_adam(Self::kName, lr_, betas_, eps_, weight_decay_); }
-
-  double lr() const { return lr_; }
-  Betas betas() const { return betas_; }
-  double eps() const { return eps_; }
-  double weight_decay() const { return weight_decay_; }
-  bool amsgrad() const { return amsgrad_; }
-  bool maximize() const { return maximize_; }
+  KEYWAY_OPTION_OF(Self, double, lr);
+  KEYWAY_OPTION_OF(Self, Betas, betas) = {0.9, 0.999};
+  KEYWAY_OPTION_OF(Self, double, eps) = 1e-8;
+  KEYWAY_OPTION_OF(Self, double, weight_decay);
+  KEYWAY_OPTION_OF(Self, bool, amsgrad) = false;
+  KEYWAY_OPTION_OF(Self, bool, maximize) = false;
   // Whether all parameters are changed by one call of _fused_adam_ or _fused_adamw_. If it is not said: floating point
   // ones on devices for which there is a kernel of it. No part of the optimizer's state.
-  std::optional<bool> fused() const { return fused_; }
-  Self& lr(double value) { return lr_ = value, self(); }
-  Self& betas(Betas value) { return betas_ = value, self(); }
-  Self& eps(double value) { return eps_ = value, self(); }
-  Self& weight_decay(double value) { return weight_decay_ = value, self(); }
-  Self& amsgrad(bool value) { return amsgrad_ = value, self(); }
-  Self& maximize(bool value) { return maximize_ = value, self(); }
-  Self& fused(std::optional<bool> value) { return fused_ = value, self(); }
-
- private:
-  Self& self() { return static_cast<Self&>(*this); }
-
-  double lr_;
-  Betas betas_{0.9, 0.999};
-  double eps_ = 1e-8;
-  double weight_decay_;
-  bool amsgrad_ = false;
-  bool maximize_ = false;
-  std::optional<bool> fused_;
+  KEYWAY_OPTION_OF(Self, std::optional<bool>, fused);
 };
 
 class AdamOptions : public AdamLikeOptions<AdamOptions> {
@@ -73,8 +46,10 @@ class AdamWOptions : public AdamLikeOptions<AdamWOptions> {
 
 class KEYWAY_API AdamParamState : public OptimizerParamState {
  public:
-  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
-  bool may_lack(std::string_view name, const Tensor& parameter) const override;
+  std::vector<NamedTensor> tensors() override {
+    return {{"exp_avg", &exp_avg}, {"exp_avg_sq", &exp_avg_sq}, {"max_exp_avg_sq", &max_exp_avg_sq}};
+  }
+  bool may_lack(std::string_view name, const Tensor& /*parameter*/) const override { return name == "max_exp_avg_sq"; }
   Tensor exp_avg;
   Tensor exp_avg_sq;
   Tensor max_exp_avg_sq;  // with amsgrad only

@@ -7,26 +7,9 @@
 
 namespace keyway::inline v1::optim {
 
-void AdamaxOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visitor.number("beta1", std::get<0>(betas()));
-  visitor.number("beta2", std::get<1>(betas()));
-  visitor.number("eps", eps());
-  visitor.number("weight_decay", weight_decay());
-  visitor.flag("maximize", maximize());
-}
-
-void AdamaxOptions::check() const { check_adam("Adamax", lr(), betas(), eps(), weight_decay()); }
-
-void AdamaxParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
-  f("exp_avg", exp_avg);
-  f("exp_inf", exp_inf);
-}
-
 void Adamax::update(const Tensor& parameter, const Tensor& grad, const AdamaxOptions& options,
                     AdamaxParamState& state) {
-  make_state_of("Adamax", parameter, state.exp_avg);
-  make_state_of("Adamax", parameter, state.exp_inf);
+  make_states_of("Adamax", parameter, {&state.exp_avg, &state.exp_inf});
   const Tensor used = gradient_to_use(parameter, grad, options);
   const auto [beta1, beta2] = options.betas();
   state.exp_avg.mul_(beta1).add_(used, 1 - beta1);

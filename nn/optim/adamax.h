@@ -10,8 +10,8 @@ namespace keyway::inline v1::optim {
 class KEYWAY_API AdamaxOptions : public OptimizerCloneableOptions<AdamaxOptions> {
  public:
   AdamaxOptions(double lr = 2e-3) : lr_(lr) {}  // NOLINT
-  void visit(OptionVisitor& visitor) override;
-  void check() const override;
+  KEYWAY_VISIT_OPTIONS(lr_, betas_, eps_, weight_decay_, maximize_)
+  void check() const override { check_adam("Adamax", lr_, betas_, eps_, weight_decay_); }
   KEYWAY_OPTION(double, lr);
   KEYWAY_OPTION(Betas, betas) = {0.9, 0.999};
   KEYWAY_OPTION(double, eps) = 1e-8;
@@ -21,7 +21,7 @@ class KEYWAY_API AdamaxOptions : public OptimizerCloneableOptions<AdamaxOptions>
 
 class KEYWAY_API AdamaxParamState : public OptimizerParamState {
  public:
-  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  std::vector<NamedTensor> tensors() override { return {{"exp_avg", &exp_avg}, {"exp_inf", &exp_inf}}; }
   Tensor exp_avg, exp_inf;
 };
 

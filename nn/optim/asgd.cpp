@@ -8,18 +8,7 @@
 
 namespace keyway::inline v1::optim {
 
-void ASGDOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visitor.number("lambd", lambd());
-  visitor.number("alpha", alpha());
-  visitor.number("t0", t0());
-  visitor.number("weight_decay", weight_decay());
-  visitor.flag("maximize", maximize());
-}
-
 void ASGDOptions::check() const { check_not_negative("ASGD", {{"lr", lr()}, {"weight_decay", weight_decay()}}); }
-
-void ASGDParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) { f("ax", ax); }
 
 void ASGDParamState::visit_numbers(const std::function<void(std::string_view, double&)>& f) {
   f("eta", eta);

@@ -9,7 +9,7 @@ namespace keyway::inline v1::optim {
 class KEYWAY_API ASGDOptions : public OptimizerCloneableOptions<ASGDOptions> {
  public:
   ASGDOptions(double lr = 1e-2) : lr_(lr) {}  // NOLINT
-  void visit(OptionVisitor& visitor) override;
+  KEYWAY_VISIT_OPTIONS(lr_, lambd_, alpha_, t0_, weight_decay_, maximize_)
   void check() const override;
   KEYWAY_OPTION(double, lr);
   KEYWAY_OPTION(double, lambd) = 1e-4;
@@ -21,7 +21,7 @@ class KEYWAY_API ASGDOptions : public OptimizerCloneableOptions<ASGDOptions> {
 
 class KEYWAY_API ASGDParamState : public OptimizerParamState {
  public:
-  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  std::vector<NamedTensor> tensors() override { return {{"ax", &ax}}; }
   void visit_numbers(const std::function<void(std::string_view, double&)>& f) override;
   Tensor ax;
   double eta = 0;  // of the next step; float32, or float64 where that is the default dtype, as mu is

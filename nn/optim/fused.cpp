@@ -64,6 +64,10 @@ void make_state_of(const char* optimizer, const Tensor& parameter, Tensor& state
   state = value == 0 ? zeros_like(parameter) : full_like(parameter, value);
 }
 
+void make_states_of(const char* optimizer, const Tensor& parameter, std::initializer_list<Tensor*> states) {
+  for (Tensor* state : states) make_state_of(optimizer, parameter, *state);
+}
+
 void count_steps(const char* optimizer, const FusedSet& set,
                  const std::function<void(const std::vector<Tensor>&)>& step) {
   const std::vector<Tensor> steps = list_of(set, [&](const ParamChange& change) {

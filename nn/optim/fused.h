@@ -37,6 +37,8 @@ void check_may_make_state(const char* optimizer, const Tensor& parameter);
 bool is_captured(const Tensor& parameter);
 // Makes a tensor of a state, like the parameter and full of `value`, unless there is one. Throws in a capture.
 void make_state_of(const char* optimizer, const Tensor& parameter, Tensor& state, double value = 0);
+// Makes several, full of zeros.
+void make_states_of(const char* optimizer, const Tensor& parameter, std::initializer_list<Tensor*> states);
 
 // Calls `step` with the numbers of the steps, each one more than before, on the parameters' device. Steps are counted
 // unless it throws.

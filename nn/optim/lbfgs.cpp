@@ -165,24 +165,12 @@ Tensor Run::operator()() {
   return first;
 }
 
-void visit_count(OptionVisitor& visitor, std::string_view name, std::int64_t& count) {
-  auto number = static_cast<double>(count);
-  visitor.number(name, number);
-  count = static_cast<std::int64_t>(number);
-}
-
 }  // namespace
 
 void LBFGSOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visit_count(visitor, "max_iter", max_iter());
-  std::int64_t most = max_eval().value_or(max_iter() * 5 / 4);
-  visit_count(visitor, "max_eval", most);
-  max_eval() = most;
-  visitor.number("tolerance_grad", tolerance_grad());
-  visitor.number("tolerance_change", tolerance_change());
-  visit_count(visitor, "history_size", history_size());
-  visitor.flag("maximize", maximize());
+  if (!max_eval()) max_eval(max_iter() * 5 / 4);
+  visitor.visit("lr_, max_iter_, max_eval_, tolerance_grad_, tolerance_change_, history_size_, maximize_",
+                {lr(), max_iter(), *max_eval(), tolerance_grad(), tolerance_change(), history_size(), maximize()});
 }
 
 void LBFGSOptions::check() const {

@@ -149,69 +149,59 @@ std::vector<double> MultiplicativeLR::get_lr() {
 
 std::vector<double> ChainableLR::get_lr() {
   std::vector<double> lrs = get_last_lr();
-  const double by = ratio(last_epoch_);
+  const double by = ratio_(last_epoch_);
   for (double& lr : lrs) lr *= by;
   return lrs;
 }
 
 StepLR::StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma)
-    : ChainableLR(optimizer), step_size_(step_size), gamma_(gamma) {
+    : ChainableLR(optimizer, [=](std::int64_t step) { return step > 0 && step % step_size == 0 ? gamma : 1; }) {
   KEYWAY_CHECK(step_size > 0, "StepLR: the step size is {}, but must be positive", step_size);
   begin();
 }
 
-double StepLR::ratio(std::int64_t step) const { return step > 0 && step % step_size_ == 0 ? gamma_ : 1; }
-
 MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<std::int64_t> milestones, double gamma)
-    : ChainableLR(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
+    : ChainableLR(optimizer, [milestones = std::move(milestones), gamma](std::int64_t step) {
+        return std::pow(gamma, static_cast<double>(std::ranges::count(milestones, step)));
+      }) {
   begin();
 }
 
-double MultiStepLR::ratio(std::int64_t step) const {
-  return std::pow(gamma_, static_cast<double>(std::ranges::count(milestones_, step)));
+ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma)
+    : ChainableLR(optimizer, [=](std::int64_t step) { return step == 0 ? 1 : gamma; }) {
+  begin();
 }
 
-ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma) : ChainableLR(optimizer), gamma_(gamma) { begin(); }
-
-double ExponentialLR::ratio(std::int64_t step) const { return step == 0 ? 1 : gamma_; }
-
 ConstantLR::ConstantLR(Optimizer& optimizer, double factor, std::int64_t total_iters)
-    : ChainableLR(optimizer), factor_(factor), total_iters_(total_iters) {
+    : ChainableLR(optimizer, [=](std::int64_t step) {
+        if (step == 0) return factor;
+        return step == total_iters ? 1 / factor : 1;
+      }) {
   KEYWAY_CHECK(0 < factor && factor <= 1, "ConstantLR: the factor is {}, but must be in (0, 1]", factor);
   begin();
 }
 
-double ConstantLR::ratio(std::int64_t step) const {
-  if (step == 0) return factor_;
-  return step == total_iters_ ? 1 / factor_ : 1;
-}
-
 LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, std::int64_t total_iters)
-    : ChainableLR(optimizer), start_factor_(start_factor), end_factor_(end_factor), total_iters_(total_iters) {
+    : ChainableLR(optimizer, [=](std::int64_t step) {
+        const auto factor = [&](std::int64_t at) {
+          const double way = (end_factor - start_factor) * static_cast<double>(at);
+          return start_factor + way / static_cast<double>(total_iters);
+        };
+        if (step == 0) return start_factor;
+        return step > total_iters ? 1 : factor(step) / factor(step - 1);
+      }) {
   KEYWAY_CHECK(0 < start_factor && start_factor <= 1 && 0 <= end_factor && end_factor <= 1,
                "LinearLR: the factors are {} and {}, but must be in (0, 1] and [0, 1]", start_factor, end_factor);
   begin();
 }
 
-double LinearLR::ratio(std::int64_t step) const {
-  if (step == 0) return start_factor_;
-  return step > total_iters_ ? 1 : factor(step) / factor(step - 1);
-}
-
-double LinearLR::factor(std::int64_t step) const {
-  const double way = (end_factor_ - start_factor_) * static_cast<double>(step);
-  return start_factor_ + way / static_cast<double>(total_iters_);
-}
-
 PolynomialLR::PolynomialLR(Optimizer& optimizer, std::int64_t total_iters, double power)
-    : ChainableLR(optimizer), total_iters_(total_iters), power_(power) {
+    : ChainableLR(optimizer, [=](std::int64_t step) {
+        if (step == 0 || step > total_iters) return 1.0;
+        const auto left = static_cast<double>(total_iters - step);
+        return std::pow(left / (left + 1), power);
+      }) {
   begin();
-}
-
-double PolynomialLR::ratio(std::int64_t step) const {
-  if (step == 0 || step > total_iters_) return 1;
-  const auto left = static_cast<double>(total_iters_ - step);
-  return std::pow(left / (left + 1), power_);
 }
 
 CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, std::int64_t T_max, double eta_min)

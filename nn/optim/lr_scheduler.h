@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace keyway::inline v1::optim {
@@ -118,77 +119,50 @@ class KEYWAY_API MultiplicativeLR final : public LRScheduler {
 // Schedules that multiply the present learning rates, whoever set them.
 class KEYWAY_API ChainableLR : public LRScheduler {
  protected:
-  using LRScheduler::LRScheduler;
+  // What a step multiplies by.
+  using Ratio = std::function<double(std::int64_t step)>;
+  ChainableLR(Optimizer& optimizer, Ratio ratio) : LRScheduler(optimizer), ratio_(std::move(ratio)) {}
   std::vector<double> get_lr() final;
   bool starts_over() const final { return true; }
-  // What a step multiplies by.
-  virtual double ratio(std::int64_t step) const = 0;
+
+ private:
+  Ratio ratio_;
 };
 
 // Times `gamma` every `step_size` steps.
 class KEYWAY_API StepLR final : public ChainableLR {
  public:
   StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma = 0.1);
-
- private:
-  double ratio(std::int64_t step) const override;
-  std::int64_t step_size_;
-  double gamma_;
 };
 
 // Times `gamma` at each of the steps `milestones`.
 class KEYWAY_API MultiStepLR final : public ChainableLR {
  public:
   MultiStepLR(Optimizer& optimizer, std::vector<std::int64_t> milestones, double gamma = 0.1);
-
- private:
-  double ratio(std::int64_t step) const override;
-  std::vector<std::int64_t> milestones_;
-  double gamma_;
 };
 
 // Times `gamma` every step.
 class KEYWAY_API ExponentialLR final : public ChainableLR {
  public:
   ExponentialLR(Optimizer& optimizer, double gamma);
-
- private:
-  double ratio(std::int64_t step) const override;
-  double gamma_;
 };
 
 // Times `factor`, in (0, 1], for the first `total_iters` steps.
 class KEYWAY_API ConstantLR final : public ChainableLR {
  public:
   ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3, std::int64_t total_iters = 5);
-
- private:
-  double ratio(std::int64_t step) const override;
-  double factor_;
-  std::int64_t total_iters_;
 };
 
 // Times a factor that goes in a line from `start_factor` to `end_factor` in `total_iters` steps, and stays there.
 class KEYWAY_API LinearLR final : public ChainableLR {
  public:
   LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1, std::int64_t total_iters = 5);
-
- private:
-  double ratio(std::int64_t step) const override;
-  double factor(std::int64_t step) const;
-  double start_factor_, end_factor_;
-  std::int64_t total_iters_;
 };
 
 // Times (1 - step / total_iters)^power, which becomes 0 and stays so.
 class KEYWAY_API PolynomialLR final : public ChainableLR {
  public:
   explicit PolynomialLR(Optimizer& optimizer, std::int64_t total_iters = 5, double power = 1);
-
- private:
-  double ratio(std::int64_t step) const override;
-  std::int64_t total_iters_;
-  double power_;
 };
 
 // From the first learning rate to `eta_min` and back along a cosine; half a period is `T_max` steps.

@@ -33,20 +33,6 @@ Tensor orthogonal(const Tensor& matrix, const MuonOptions& options) {
 
 }  // namespace
 
-void MuonOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visitor.number("weight_decay", weight_decay());
-  visitor.number("momentum", momentum());
-  visitor.flag("nesterov", nesterov());
-  visitor.number("ns_coefficients1", ns_coefficients()[0]);
-  visitor.number("ns_coefficients2", ns_coefficients()[1]);
-  visitor.number("ns_coefficients3", ns_coefficients()[2]);
-  visitor.number("eps", eps());
-  auto steps = static_cast<double>(ns_steps());
-  visitor.number("ns_steps", steps);
-  ns_steps() = static_cast<std::int64_t>(steps);
-}
-
 void MuonOptions::check() const {
   check_not_negative("Muon", {{"lr", lr()}, {"momentum", momentum()}, {"weight_decay", weight_decay()}});
   const std::string& adjustment = adjust_lr_fn();
@@ -60,10 +46,6 @@ void MuonOptions::check_parameter(const Tensor& parameter) const {
   KEYWAY_CHECK(!parameter.is_complex(), "Muon: a parameter of shape {} is complex, but must be real",
                parameter.sizes());
   KEYWAY_CHECK(parameter.dim() == 2, "Muon: a parameter has shape {}, but must have 2 dimensions", parameter.sizes());
-}
-
-void MuonParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
-  f("momentum_buffer", momentum_buffer);
 }
 
 void Muon::update(const Tensor& parameter, const Tensor& grad, const MuonOptions& options, MuonParamState& state) {

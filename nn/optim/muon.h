@@ -13,7 +13,7 @@ namespace keyway::inline v1::optim {
 class KEYWAY_API MuonOptions : public OptimizerCloneableOptions<MuonOptions> {
  public:
   MuonOptions(double lr = 1e-3) : lr_(lr) {}  // NOLINT
-  void visit(OptionVisitor& visitor) override;
+  KEYWAY_VISIT_OPTIONS(lr_, weight_decay_, momentum_, nesterov_, ns_coefficients_, eps_, ns_steps_)
   void check() const override;
   void check_parameter(const Tensor& parameter) const override;
   KEYWAY_OPTION(double, lr);
@@ -30,7 +30,7 @@ class KEYWAY_API MuonOptions : public OptimizerCloneableOptions<MuonOptions> {
 
 class KEYWAY_API MuonParamState : public OptimizerParamState {
  public:
-  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  std::vector<NamedTensor> tensors() override { return {{"momentum_buffer", &momentum_buffer}}; }
   Tensor momentum_buffer;
 };
 

@@ -7,34 +7,13 @@
 
 namespace keyway::inline v1::optim {
 
-void NAdamOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visitor.number("beta1", std::get<0>(betas()));
-  visitor.number("beta2", std::get<1>(betas()));
-  visitor.number("eps", eps());
-  visitor.number("weight_decay", weight_decay());
-  visitor.number("momentum_decay", momentum_decay());
-  visitor.flag("decoupled_weight_decay", decoupled_weight_decay());
-  visitor.flag("maximize", maximize());
-}
-
 void NAdamOptions::check() const {
   check_adam("NAdam", lr(), betas(), eps(), weight_decay());
   check_not_negative("NAdam", {{"momentum_decay", momentum_decay()}});
 }
 
-void NAdamParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
-  f("exp_avg", exp_avg);
-  f("exp_avg_sq", exp_avg_sq);
-}
-
-void NAdamParamState::visit_numbers(const std::function<void(std::string_view, double&)>& f) {
-  f("mu_product", mu_product);
-}
-
 void NAdam::update(const Tensor& parameter, const Tensor& grad, const NAdamOptions& options, NAdamParamState& state) {
-  make_state_of("NAdam", parameter, state.exp_avg);
-  make_state_of("NAdam", parameter, state.exp_avg_sq);
+  make_states_of("NAdam", parameter, {&state.exp_avg, &state.exp_avg_sq});
   const Tensor used = gradient_to_use(parameter, grad, options);
   const auto [beta1, beta2] = options.betas();
   const auto step = static_cast<double>(state.step);

@@ -10,7 +10,7 @@ namespace keyway::inline v1::optim {
 class KEYWAY_API NAdamOptions : public OptimizerCloneableOptions<NAdamOptions> {
  public:
   NAdamOptions(double lr = 2e-3) : lr_(lr) {}  // NOLINT
-  void visit(OptionVisitor& visitor) override;
+  KEYWAY_VISIT_OPTIONS(lr_, betas_, eps_, weight_decay_, momentum_decay_, decoupled_weight_decay_, maximize_)
   void check() const override;
   KEYWAY_OPTION(double, lr);
   KEYWAY_OPTION(Betas, betas) = {0.9, 0.999};
@@ -23,8 +23,8 @@ class KEYWAY_API NAdamOptions : public OptimizerCloneableOptions<NAdamOptions> {
 
 class KEYWAY_API NAdamParamState : public OptimizerParamState {
  public:
-  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
-  void visit_numbers(const std::function<void(std::string_view, double&)>& f) override;
+  std::vector<NamedTensor> tensors() override { return {{"exp_avg", &exp_avg}, {"exp_avg_sq", &exp_avg_sq}}; }
+  void visit_numbers(const std::function<void(std::string_view, double&)>& f) override { f("mu_product", mu_product); }
   Tensor exp_avg, exp_avg_sq;
   double mu_product = 1;  // p(t): float32, or float64 where that is the default dtype
 };

@@ -14,6 +14,9 @@ namespace keyway::inline v1::optim {
 OptionVisitor::~OptionVisitor() = default;
 OptimizerOptions::~OptimizerOptions() = default;
 OptimizerParamState::~OptimizerParamState() = default;
+void OptimizerParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
+  for (const auto& [name, tensor] : tensors()) f(name, *tensor);
+}
 std::int64_t OptimizerParamState::steps() const {
   return device_step.defined() ? device_step.item<std::int64_t>() : step;
 }
@@ -52,6 +55,41 @@ void OptionVisitor::flag(std::string_view name, bool& value) {
   double as_number = value ? 1 : 0;
   number(name, as_number);
   value = as_number != 0;
+}
+
+namespace {
+
+void visit_option(OptionVisitor& visitor, const std::string& name, double& value) { visitor.number(name, value); }
+void visit_option(OptionVisitor& visitor, const std::string& name, bool& value) { visitor.flag(name, value); }
+void visit_option(OptionVisitor& visitor, const std::string& name, std::int64_t& value) {
+  auto as_number = static_cast<double>(value);
+  visitor.number(name, as_number);
+  value = static_cast<std::int64_t>(as_number);
+}
+void visit_option(OptionVisitor& visitor, const std::string& name, std::optional<double>& value) {
+  double as_number = value.value_or(-1);
+  visitor.number(name, as_number);
+  value = as_number < 0 ? std::nullopt : std::optional(as_number);
+}
+void visit_option(OptionVisitor& visitor, const std::string& name, std::array<double, 3>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) visitor.number(name + std::to_string(i + 1), values[i]);
+}
+// Of "betas": "beta1" and "beta2".
+void visit_option(OptionVisitor& visitor, const std::string& name, std::tuple<double, double>& values) {
+  const std::string one = name.substr(0, name.size() - 1);
+  visitor.number(one + "1", std::get<0>(values));
+  visitor.number(one + "2", std::get<1>(values));
+}
+
+}  // namespace
+
+void OptionVisitor::visit(std::string_view members, std::initializer_list<OptionRef> options) {
+  for (const OptionRef& option : options) {
+    const std::size_t end = std::min(members.find(", "), members.size());
+    const std::string name(members.substr(0, end - 1));
+    std::visit([&](auto* value) { visit_option(*this, name, *value); }, option.option_);
+    members.remove_prefix(std::min(end + 2, members.size()));
+  }
 }
 
 OptimizerParamGroup::OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)

@@ -8,15 +8,32 @@
 
 #include <keyway/nn/state_dict.h>
 
+#include <array>
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 namespace keyway::inline v1::optim {
+
+// An option whose numbers are visited.
+class OptionRef {
+ public:
+  template <typename T>
+  OptionRef(T& option) : option_(&option) {}  // NOLINT
+
+ private:
+  friend class OptionVisitor;
+  std::variant<double*, std::int64_t*, bool*, std::optional<double>*, std::tuple<double, double>*,
+               std::array<double, 3>*>
+      option_;
+};
 
 // Reads or writes the numbers of an options object by name.
 class KEYWAY_API OptionVisitor {
@@ -24,7 +41,13 @@ class KEYWAY_API OptionVisitor {
   virtual ~OptionVisitor();
   virtual void number(std::string_view name, double& value) = 0;
   void flag(std::string_view name, bool& value);
+  // All numbers of members that are named like "lr_, betas_": "lr", "beta1", "beta2". Absent ones are -1.
+  void visit(std::string_view members, std::initializer_list<OptionRef> options);
 };
+
+// visit() of an options class, for these members.
+#define KEYWAY_VISIT_OPTIONS(...) \
+  void visit(OptionVisitor& visitor) override { visitor.visit(#__VA_ARGS__, {__VA_ARGS__}); }
 
 // What a group of parameters is trained with. Each optimizer has its own, with accessors.
 class KEYWAY_API OptimizerOptions {
@@ -44,12 +67,19 @@ class KEYWAY_API OptimizerOptions {
   virtual void check_parameter(const Tensor& /*parameter*/) const {}
 };
 
+struct NamedTensor {
+  std::string_view name;
+  Tensor* tensor;
+};
+
 // What an optimizer remembers of one parameter.
 class KEYWAY_API OptimizerParamState {
  public:
   virtual ~OptimizerParamState();
-  // Calls f for each tensor, also for undefined ones.
-  virtual void visit(const std::function<void(std::string_view name, Tensor& tensor)>& f) = 0;
+  // All tensors, also undefined ones.
+  virtual std::vector<NamedTensor> tensors() { return {}; }
+  // Calls f for each of tensors(), or for what a class without them makes of its members.
+  virtual void visit(const std::function<void(std::string_view name, Tensor& tensor)>& f);
   // Calls f for each number besides `step`.
   virtual void visit_numbers(const std::function<void(std::string_view name, double& number)>& /*f*/) {}
   // Whether `tensor` has a shape that is remembered under this name.

@@ -5,6 +5,7 @@
 #include <keyway/tensor.h>
 
 #include <initializer_list>
+#include <utility>
 
 namespace keyway::inline v1::optim {
 
@@ -31,15 +32,10 @@ inline double number_of_state(double value) {
   return get_default_dtype() == kDouble ? value : static_cast<double>(static_cast<float>(value));
 }
 
-struct NamedOption {
-  const char* name;
-  double value;
-};
-
 // Throws keyway::Error for a negative option.
-inline void check_not_negative(const char* optimizer, std::initializer_list<NamedOption> options) {
-  for (const NamedOption& option : options) {
-    KEYWAY_CHECK(option.value >= 0, "{}: {} is {}, but must not be negative", optimizer, option.name, option.value);
+inline void check_not_negative(const char* optimizer, std::initializer_list<std::pair<const char*, double>> options) {
+  for (const auto& [name, value] : options) {
+    KEYWAY_CHECK(value >= 0, "{}: {} is {}, but must not be negative", optimizer, name, value);
   }
 }
 

@@ -7,26 +7,8 @@
 
 namespace keyway::inline v1::optim {
 
-void RAdamOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visitor.number("beta1", std::get<0>(betas()));
-  visitor.number("beta2", std::get<1>(betas()));
-  visitor.number("eps", eps());
-  visitor.number("weight_decay", weight_decay());
-  visitor.flag("decoupled_weight_decay", decoupled_weight_decay());
-  visitor.flag("maximize", maximize());
-}
-
-void RAdamOptions::check() const { check_adam("RAdam", lr(), betas(), eps(), weight_decay()); }
-
-void RAdamParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
-  f("exp_avg", exp_avg);
-  f("exp_avg_sq", exp_avg_sq);
-}
-
 void RAdam::update(const Tensor& parameter, const Tensor& grad, const RAdamOptions& options, RAdamParamState& state) {
-  make_state_of("RAdam", parameter, state.exp_avg);
-  make_state_of("RAdam", parameter, state.exp_avg_sq);
+  make_states_of("RAdam", parameter, {&state.exp_avg, &state.exp_avg_sq});
   const Tensor used = gradient_to_use(parameter, grad, options);
   const auto [beta1, beta2] = options.betas();
   const auto step = static_cast<double>(state.step);

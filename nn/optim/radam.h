@@ -10,8 +10,8 @@ namespace keyway::inline v1::optim {
 class KEYWAY_API RAdamOptions : public OptimizerCloneableOptions<RAdamOptions> {
  public:
   RAdamOptions(double lr = 1e-3) : lr_(lr) {}  // NOLINT
-  void visit(OptionVisitor& visitor) override;
-  void check() const override;
+  KEYWAY_VISIT_OPTIONS(lr_, betas_, eps_, weight_decay_, decoupled_weight_decay_, maximize_)
+  void check() const override { check_adam("RAdam", lr_, betas_, eps_, weight_decay_); }
   KEYWAY_OPTION(double, lr);
   KEYWAY_OPTION(Betas, betas) = {0.9, 0.999};
   KEYWAY_OPTION(double, eps) = 1e-8;
@@ -22,7 +22,7 @@ class KEYWAY_API RAdamOptions : public OptimizerCloneableOptions<RAdamOptions> {
 
 class KEYWAY_API RAdamParamState : public OptimizerParamState {
  public:
-  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  std::vector<NamedTensor> tensors() override { return {{"exp_avg", &exp_avg}, {"exp_avg_sq", &exp_avg_sq}}; }
   Tensor exp_avg, exp_avg_sq;
 };
 

@@ -5,30 +5,10 @@
 
 namespace keyway::inline v1::optim {
 
-void RMSpropOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visitor.number("alpha", alpha());
-  visitor.number("eps", eps());
-  visitor.number("weight_decay", weight_decay());
-  visitor.number("momentum", momentum());
-  visitor.flag("centered", centered());
-  visitor.flag("maximize", maximize());
-}
-
 void RMSpropOptions::check() const {
   check_not_negative(
       "RMSprop",
       {{"lr", lr()}, {"eps", eps()}, {"momentum", momentum()}, {"weight_decay", weight_decay()}, {"alpha", alpha()}});
-}
-
-void RMSpropParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
-  f("square_avg", square_avg);
-  f("momentum_buffer", momentum_buffer);
-  f("grad_avg", grad_avg);
-}
-
-bool RMSpropParamState::may_lack(std::string_view name, const Tensor& /*parameter*/) const {
-  return name != "square_avg";
 }
 
 void RMSprop::update(const Tensor& parameter, const Tensor& grad, const RMSpropOptions& options,

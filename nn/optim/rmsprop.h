@@ -9,7 +9,7 @@ namespace keyway::inline v1::optim {
 class KEYWAY_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
  public:
   RMSpropOptions(double lr = 1e-2) : lr_(lr) {}  // NOLINT
-  void visit(OptionVisitor& visitor) override;
+  KEYWAY_VISIT_OPTIONS(lr_, alpha_, eps_, weight_decay_, momentum_, centered_, maximize_)
   void check() const override;
   KEYWAY_OPTION(double, lr);
   KEYWAY_OPTION(double, alpha) = 0.99;
@@ -22,8 +22,10 @@ class KEYWAY_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOption
 
 class KEYWAY_API RMSpropParamState : public OptimizerParamState {
  public:
-  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
-  bool may_lack(std::string_view name, const Tensor& parameter) const override;
+  std::vector<NamedTensor> tensors() override {
+    return {{"square_avg", &square_avg}, {"momentum_buffer", &momentum_buffer}, {"grad_avg", &grad_avg}};
+  }
+  bool may_lack(std::string_view name, const Tensor& /*parameter*/) const override { return name != "square_avg"; }
   Tensor square_avg, momentum_buffer, grad_avg;
 };
 

@@ -5,25 +5,11 @@
 
 namespace keyway::inline v1::optim {
 
-void RpropOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visitor.number("eta1", std::get<0>(etas()));
-  visitor.number("eta2", std::get<1>(etas()));
-  visitor.number("step_size1", std::get<0>(step_sizes()));
-  visitor.number("step_size2", std::get<1>(step_sizes()));
-  visitor.flag("maximize", maximize());
-}
-
 void RpropOptions::check() const {
   const auto [lower, higher] = etas();
   check_not_negative("Rprop", {{"lr", lr()}});
   KEYWAY_CHECK(0 < lower && lower < 1 && 1 < higher, "Rprop: the etas are {} and {}, but must be below and above 1",
                lower, higher);
-}
-
-void RpropParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
-  f("prev", prev);
-  f("step_size", step_size);
 }
 
 void Rprop::update(const Tensor& parameter, const Tensor& grad, const RpropOptions& options, RpropParamState& state) {

@@ -12,7 +12,7 @@ class KEYWAY_API RpropOptions : public OptimizerCloneableOptions<RpropOptions> {
  public:
   using Pair = std::tuple<double, double>;
   RpropOptions(double lr = 1e-2) : lr_(lr) {}  // NOLINT
-  void visit(OptionVisitor& visitor) override;
+  KEYWAY_VISIT_OPTIONS(lr_, etas_, step_sizes_, maximize_)
   void check() const override;
   KEYWAY_OPTION(double, lr);
   KEYWAY_OPTION(Pair, etas) = {0.5, 1.2};        // below and above 1
@@ -22,7 +22,7 @@ class KEYWAY_API RpropOptions : public OptimizerCloneableOptions<RpropOptions> {
 
 class KEYWAY_API RpropParamState : public OptimizerParamState {
  public:
-  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  std::vector<NamedTensor> tensors() override { return {{"prev", &prev}, {"step_size", &step_size}}; }
   Tensor prev, step_size;
 };
 

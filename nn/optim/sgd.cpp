@@ -5,15 +5,6 @@
 
 namespace keyway::inline v1::optim {
 
-void SGDOptions::visit(OptionVisitor& visitor) {
-  visitor.number("lr", lr());
-  visitor.number("momentum", momentum());
-  visitor.number("dampening", dampening());
-  visitor.number("weight_decay", weight_decay());
-  visitor.flag("nesterov", nesterov());
-  visitor.flag("maximize", maximize());
-}
-
 void SGDOptions::check() const {
   KEYWAY_CHECK(lr() >= 0, "SGD: the learning rate is {}, but must not be negative", lr());
   KEYWAY_CHECK(momentum() >= 0, "SGD: the momentum is {}, but must not be negative", momentum());
@@ -21,13 +12,6 @@ void SGDOptions::check() const {
   KEYWAY_CHECK(!nesterov() || (momentum() > 0 && dampening() == 0),
                "SGD: Nesterov's form needs momentum and no dampening");
 }
-
-void SGDParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
-  f("momentum_buffer", momentum_buffer);
-}
-
-// Without momentum there is none.
-bool SGDParamState::may_lack(std::string_view /*name*/, const Tensor& /*parameter*/) const { return true; }
 
 namespace {
 

@@ -11,7 +11,7 @@ namespace keyway::inline v1::optim {
 class KEYWAY_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
  public:
   SGDOptions(double lr = 1e-3) : lr_(lr) {}  // NOLINT
-  void visit(OptionVisitor& visitor) override;
+  KEYWAY_VISIT_OPTIONS(lr_, momentum_, dampening_, weight_decay_, nesterov_, maximize_)
   void check() const override;
   KEYWAY_OPTION(double, lr);
   KEYWAY_OPTION(double, momentum) = 0;
@@ -27,8 +27,9 @@ class KEYWAY_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
 
 class KEYWAY_API SGDParamState : public OptimizerParamState {
  public:
-  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
-  bool may_lack(std::string_view name, const Tensor& parameter) const override;
+  std::vector<NamedTensor> tensors() override { return {{"momentum_buffer", &momentum_buffer}}; }
+  // Without momentum there is none.
+  bool may_lack(std::string_view /*name*/, const Tensor& /*parameter*/) const override { return true; }
   Tensor momentum_buffer;
 };
 

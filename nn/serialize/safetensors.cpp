@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 namespace keyway::inline v1::nn {
@@ -30,9 +32,7 @@ SafetensorsHeader plan_file(const StateDict& tensors, const Metadata& metadata) 
   }
   std::vector<SafetensorsEntry*> order;
   for (SafetensorsEntry& entry : header.tensors) order.push_back(&entry);
-  std::ranges::stable_sort(order, [](const SafetensorsEntry* a, const SafetensorsEntry* b) {
-    return element_size(a->dtype) > element_size(b->dtype);
-  });
+  std::ranges::stable_sort(order, std::greater(), [](const auto* entry) { return element_size(entry->dtype); });
   std::uint64_t at = 0;
   for (SafetensorsEntry* entry : order) {
     const std::uint64_t bytes = byte_count(*entry);
@@ -45,7 +45,7 @@ SafetensorsHeader plan_file(const StateDict& tensors, const Metadata& metadata) 
 // Numbers of the entries in the order in which they lie in the file.
 std::vector<std::size_t> file_order(const SafetensorsHeader& header) {
   std::vector<std::size_t> order(header.tensors.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) {
     const SafetensorsEntry& entry = header.tensors[i];
     return std::pair(entry.begin, entry.end);
@@ -61,6 +61,7 @@ class MemoryBytes {
   void read(void* to, std::uint64_t bytes, std::uint64_t offset) const {
     if (bytes != 0) std::memcpy(to, bytes_.data() + offset, bytes);
   }
+  std::shared_ptr<char> map() const { return {}; }
 
  private:
   std::string_view bytes_;
@@ -107,14 +108,16 @@ bool is_aligned(std::uint64_t data_start, const SafetensorsEntry& entry) {
   return (data_start + entry.begin) % std::max<std::size_t>(element_size(entry.dtype), 1) == 0;
 }
 
-SafetensorsFile read_file(const FileBytes& file, SafetensorsOptions options) {
+// With `maps`, tensors lie over the mapped file where they can; else they are copied.
+template <typename Bytes>
+SafetensorsFile read_file(const Bytes& file, bool maps) {
   SafetensorsHeader header = read_header(file);
   SafetensorsFile result;
   result.metadata = std::move(header.metadata);
   std::shared_ptr<char> mapping;
-  if (options.map) mapping = file.map();
+  if (maps) mapping = file.map();
   for (const SafetensorsEntry& entry : header.tensors) {
-    const bool map = options.map && byte_count(entry) != 0 && is_aligned(header.data_start, entry);
+    const bool map = maps && byte_count(entry) != 0 && is_aligned(header.data_start, entry);
     result.tensors.insert(entry.name, map ? mapped_tensor(mapping, header.data_start, entry)
                                           : read_tensor(file, header.data_start, entry));
   }
@@ -152,19 +155,13 @@ std::string serialize_safetensors(const StateDict& tensors, const Metadata& meta
 }
 
 SafetensorsFile deserialize_safetensors(std::string_view bytes) {
-  const MemoryBytes file(bytes);
-  SafetensorsHeader header = read_header(file);
-  SafetensorsFile result;
-  result.metadata = std::move(header.metadata);
-  for (const SafetensorsEntry& entry : header.tensors)
-    result.tensors.insert(entry.name, read_tensor(file, header.data_start, entry));
-  return result;
+  return read_file(MemoryBytes(bytes), /*maps=*/false);
 }
 
 SafetensorsFile read_safetensors(const std::string& path, SafetensorsOptions options) {
   const FileBytes file(path);
   try {
-    return read_file(file, options);
+    return read_file(file, options.map);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Parse) throw;
     throw Error(ErrorKind::Parse, path + ": " + std::string(error.message()), error.file(), error.line());

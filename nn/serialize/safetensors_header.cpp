@@ -179,9 +179,7 @@ void read_header(JsonScanner& json, SafetensorsHeader& header) {
 void check_layout(const std::vector<SafetensorsEntry>& tensors, std::uint64_t data_bytes) {
   std::vector<const SafetensorsEntry*> order;
   for (const SafetensorsEntry& tensor : tensors) order.push_back(&tensor);
-  std::ranges::sort(order, [](const SafetensorsEntry* a, const SafetensorsEntry* b) {
-    return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
-  });
+  std::ranges::sort(order, {}, [](const auto* tensor) { return std::pair(tensor->begin, tensor->end); });
   std::uint64_t filled = 0;
   for (const SafetensorsEntry* tensor : order) {
     KEYWAY_CHECK_AS(Parse, tensor->begin >= filled, "tensor {}: it begins at {} and overlaps the one before, up to {}",

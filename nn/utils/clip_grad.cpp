@@ -23,10 +23,6 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
   return grads;
 }
 
-}  // namespace
-
-namespace {
-
 Tensor norm_of_all(const char* function, const std::vector<Tensor>& tensors, double norm_type) {
   KEYWAY_CHECK(!std::isnan(norm_type), "{}: argument 'norm_type' is nan, which is no order of a norm", function);
   const NoGradGuard no_grad;

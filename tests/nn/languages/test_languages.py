@@ -338,7 +338,7 @@ class Languages(unittest.TestCase):
 def holders() -> set[str]:
     """The modules that C++'s headers have."""
     text = "".join(path.read_text() for path in sorted((ROOT / "nn").rglob("*.h")))
-    return set(re.findall(r"^using (\w+) = ModuleHolder<\w+>;", text, re.MULTILINE))
+    return set(re.findall(r"^(?:using |KEYWAY_MODULE\()(\w+)(?: = ModuleHolder<\w+>;|,)", text, re.MULTILINE))
 
 
 if __name__ == "__main__":
