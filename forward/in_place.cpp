@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace keyway::inline v1::forward {
@@ -33,7 +32,7 @@ void put_value(const TensorBase& tensor, TensorBase primal, TensorBase tangent, 
 TensorBase moved_out(const TensorBase& tensor) {
   if (const DualValue* dual = dual_value(tensor))
     return make_dual_tensor(dual->primal(), dual->tangent(), dual->level());
-  TensorBase other = make_view(tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset());
+  TensorBase other = make_view(tensor);
   if (tensor.requires_grad()) autograd::set_gradient_edge(other, autograd::gradient_edge(tensor));
   return other;
 }

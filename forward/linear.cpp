@@ -11,7 +11,7 @@ namespace {
 
 const TensorBase* tensor_at(const Stack& values, std::size_t i) {
   if (!values[i].is_tensor()) return nullptr;
-  const TensorBase& tensor = const_cast<IValue&>(values[i]).tensor_ref();
+  const TensorBase& tensor = values[i].tensor_ref();
   return tensor.defined() ? &tensor : nullptr;
 }
 // Null if the argument has none.

@@ -4,8 +4,6 @@
 #include <keyway/dispatch/registry/registry.h>
 #include <keyway/dispatch/registry/transaction.h>
 
-#include <algorithm>
-
 namespace keyway::inline v1 {
 
 namespace {

@@ -1,6 +1,5 @@
 #include <keyway/core/schema/printer.h>
 #include <keyway/core/schema/schema.h>
-#include <keyway/core/tensor/geometry.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/inspect/schema_check.h>
 
@@ -27,16 +26,7 @@ bool share_memory(const TensorBase& a, const TensorBase& b) {
 }
 
 // Whether the stretches of memory in which two tensors lie overlap. Parts of one block, side by side, do not.
-bool overlap(const TensorBase& a, const TensorBase& b) {
-  if (!share_memory(a, b)) return false;
-  const auto first = [](const TensorBase& t) {
-    return static_cast<std::size_t>(t.storage_offset()) * element_size(t.dtype());
-  };
-  const auto end = [](const TensorBase& t) {
-    return checked_nbytes(t.sizes(), t.strides(), t.storage_offset(), element_size(t.dtype()));
-  };
-  return first(a) < end(b) && first(b) < end(a);
-}
+bool overlaps(const TensorBase& a, const TensorBase& b) { return share_memory(a, b) && overlap(a, b) != Overlap::None; }
 
 // What a tensor is and holds, as long as that can be compared.
 struct Remembered {
@@ -153,7 +143,7 @@ class Check {
       for (const TensorBase& result : tensors_of(call_.stack[call_.first + i])) {
         if (!result.defined()) continue;
         for (const auto& [earlier, other] : seen) {
-          if (!result.is_same(other) && !overlap(result, other)) continue;
+          if (!result.is_same(other) && !overlaps(result, other)) continue;
           fail("results " + std::to_string(earlier + 1) + " and " + std::to_string(i + 1) +
                " share memory, which the schema does not say");
         }

@@ -5,8 +5,6 @@
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/dispatch/registry/static_table.h>
 
-#include <algorithm>
-
 namespace keyway::inline v1 {
 
 namespace {

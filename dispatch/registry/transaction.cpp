@@ -4,8 +4,6 @@
 #include <keyway/dispatch/call/default_argument.h>
 #include <keyway/dispatch/registry/transaction.h>
 
-#include <algorithm>
-#include <iterator>
 #include <tuple>
 
 namespace keyway::inline v1 {
