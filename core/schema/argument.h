@@ -67,7 +67,11 @@ class ArgumentList {
       ++slot_;
       return *this;
     }
-    constexpr void operator++(int) { ++*this; }
+    constexpr iterator operator++(int) {
+      iterator before = *this;
+      ++*this;
+      return before;
+    }
     friend constexpr bool operator==(const iterator& a, const iterator& b) { return a.slot_ == b.slot_; }
 
    private:

@@ -69,7 +69,11 @@ class DefaultValue::Elements {
     constexpr explicit iterator(std::string_view rest) : rest_(rest) { ++*this; }
     constexpr DefaultValue operator*() const { return DefaultValue(element_); }
     constexpr iterator& operator++();
-    constexpr void operator++(int) { ++*this; }
+    constexpr iterator operator++(int) {
+      iterator before = *this;
+      ++*this;
+      return before;
+    }
     // What is left tells positions in one list apart; only the end has no element.
     friend constexpr bool operator==(const iterator& a, const iterator& b) {
       return a.rest_.size() == b.rest_.size() && a.element_.size() == b.element_.size();

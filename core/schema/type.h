@@ -65,7 +65,11 @@ class SchemaType::Parts {
       index_ = nodes_[index_].next;
       return *this;
     }
-    constexpr void operator++(int) { ++*this; }
+    constexpr iterator operator++(int) {
+      iterator before = *this;
+      ++*this;
+      return before;
+    }
     friend constexpr bool operator==(const iterator& a, const iterator& b) { return a.index_ == b.index_; }
 
    private:

@@ -94,6 +94,14 @@ class Check {
   }
 
  private:
+  // Whether something is true of a tensor among the arguments.
+  template <typename F>
+  bool any_argument(const F& holds) const {
+    return std::ranges::any_of(arguments_, [&](const RememberedArgument& argument) {
+      return std::ranges::any_of(argument.tensors,
+                                 [&](const Remembered& one) { return holds(argument.schema, one.tensor); });
+    });
+  }
   void check_argument(const RememberedArgument& argument) const {
     if (argument.schema.is_write()) return;
     for (const Remembered& tensor : argument.tensors) {
@@ -106,11 +114,8 @@ class Check {
 
   // Whether a tensor is an argument that is written to, too, or if `memory` shares memory with one.
   bool is_written(const TensorBase& tensor, bool memory) const {
-    return std::any_of(arguments_.begin(), arguments_.end(), [&](const RememberedArgument& other) {
-      return other.schema.is_write() &&
-             std::any_of(other.tensors.begin(), other.tensors.end(), [&](const Remembered& written) {
-               return tensor.is_same(written.tensor) || (memory && share_memory(tensor, written.tensor));
-             });
+    return any_argument([&](Argument schema, const TensorBase& written) {
+      return schema.is_write() && (tensor.is_same(written) || (memory && share_memory(tensor, written)));
     });
   }
 
@@ -162,12 +167,8 @@ class Check {
 
   // Whether an argument of a set has the memory of `tensor` too, so that a result of that set may have it.
   bool shares_with_set(const std::string& set, const TensorBase& tensor) const {
-    if (set.empty()) return false;
-    return std::any_of(arguments_.begin(), arguments_.end(), [&](const RememberedArgument& other) {
-      return set_of(other.schema.type()) == set &&
-             std::any_of(other.tensors.begin(), other.tensors.end(), [&](const Remembered& one) {
-               return one.tensor.is_same(tensor) || share_memory(one.tensor, tensor);
-             });
+    return !set.empty() && any_argument([&](Argument schema, const TensorBase& one) {
+      return set_of(schema.type()) == set && (one.is_same(tensor) || share_memory(one, tensor));
     });
   }
 
