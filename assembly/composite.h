@@ -93,7 +93,7 @@ struct CompositeOut<Op, R(Args...)> {
           },
           detail::functional_arguments<Op>(*given[0], inputs...));
     });
-    return detail::written_results<R>(all);
+    return detail::written_arguments<R>(static_cast<Args&&>(args)...);
   }
 };
 

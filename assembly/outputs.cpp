@@ -3,32 +3,9 @@
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/copy_entries.h>
 
-#include <algorithm>
-#include <new>
-#include <stdexcept>
-#include <utility>
-
 namespace keyway::inline v1 {
 
 namespace {
-
-// Whether two indices may lead to one location: a dimension of more than one element with stride 0, or strides
-// that interleave. Exact for dense tensors, and on the safe side for others.
-bool overlaps_itself(const TensorBase& tensor) {
-  if (tensor.numel() <= 1 || tensor.is_non_overlapping_and_dense()) return false;
-  SmallVector<std::size_t, 6> order;
-  for (std::size_t d = 0; d < tensor.sizes().size(); ++d) {
-    if (tensor.sizes()[d] > 1) order.push_back(d);
-  }
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return tensor.strides()[a] < tensor.strides()[b]; });
-  std::int64_t reach = 0;  // furthest offset that the dimensions so far lead to
-  for (std::size_t d : order) {
-    if (tensor.strides()[d] <= reach) return true;
-    reach += (tensor.sizes()[d] - 1) * tensor.strides()[d];
-  }
-  return false;
-}
 
 // A tensor that was made in inference mode has no version that a change would bump.
 void check_not_frozen(std::string_view argument, const TensorBase& tensor) {
@@ -55,28 +32,12 @@ void check_out_dtype(const TensorBase& out, std::string_view name, ScalarType dt
                   out.dtype());
 }
 
-// First and last byte + 1 that a tensor reaches in its storage.
-std::pair<std::size_t, std::size_t> extent(const TensorBase& tensor) {
-  const auto first = static_cast<std::size_t>(tensor.storage_offset()) * tensor.itemsize();
-  return {first, checked_nbytes(tensor.sizes(), tensor.strides(), tensor.storage_offset(), tensor.itemsize())};
-}
-
 }  // namespace
-
-Overlap overlap(const TensorBase& a, const TensorBase& b) {
-  if (!a.is_alias_of(b) || a.numel() == 0 || b.numel() == 0) return Overlap::None;
-  if (a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() && a.strides() == b.strides() &&
-      a.itemsize() == b.itemsize()) {
-    return Overlap::Same;
-  }
-  const auto [a_first, a_end] = extent(a);
-  const auto [b_first, b_end] = extent(b);
-  return a_end <= b_first || b_end <= a_first ? Overlap::None : Overlap::Partial;
-}
 
 void check_writable(std::string_view argument, const TensorBase& tensor) {
   check_not_frozen(argument, tensor);
-  KEYWAY_CHECK(!tensor.defined() || !overlaps_itself(tensor),
+  const bool is_plain = !tensor.defined() || tensor.numel() <= 1 || tensor.is_non_overlapping_and_dense();
+  KEYWAY_CHECK(is_plain || !overlaps_itself(tensor.sizes(), tensor.strides()),
                "argument '{}' of shape {} and strides {} has several elements in one memory location: clone() it first",
                argument, tensor.sizes(), tensor.strides());
 }
@@ -126,11 +87,6 @@ void ResizedOut::resize(TensorBase& out, const OutputMeta& meta) {
 }
 
 void ResizedOut::restore() noexcept { out_->impl()->set_geometry(sizes_, strides_, offset_, checked_numel(sizes_)); }
-
-void check_no_partial_overlap(const TensorBase& out, const TensorBase& input, std::string_view name) {
-  KEYWAY_CHECK(overlap(out, input) != Overlap::Partial, "the result shares memory with argument '{}': clone() it first",
-               name);
-}
 
 TensorBase cast_to(const TensorBase& tensor, ScalarType dtype, Device device) {
   const OutputMeta meta = meta_like(tensor);

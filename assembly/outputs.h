@@ -63,16 +63,6 @@ class ResizedOut {
 KEYWAY_API void check_writable(std::string_view argument, const TensorBase& tensor);
 KEYWAY_API void check_writable(std::string_view argument, ArrayRef<TensorBase> tensors);
 
-// How memory of two tensors meets.
-enum class Overlap {
-  None,
-  Same,     // the same elements at the same addresses
-  Partial,  // some, or not known
-};
-KEYWAY_API Overlap overlap(const TensorBase& a, const TensorBase& b);
-// Throws if `out` shares memory with `input` other than element by element.
-KEYWAY_API void check_no_partial_overlap(const TensorBase& out, const TensorBase& input, std::string_view name);
-
 // `tensor` itself if it is of that dtype and device, else a converted copy.
 KEYWAY_API TensorBase cast_to(const TensorBase& tensor, ScalarType dtype, Device device);
 // Writes `from` over `to`, converting its dtype: the last step of an in-place or out= call whose kernel

@@ -61,28 +61,6 @@ struct Separate<ArrayRef<TensorBase>> {
   operator ArrayRef<TensorBase>() const { return copies.empty() ? tensors : ArrayRef<TensorBase>(copies); }
 };
 
-// The result of an overload that returns the arguments that it writes to.
-template <typename R, typename... Args>
-R written_arguments(Args&&... args) {
-  if constexpr (std::is_void_v<R>) {
-    return;
-  } else if constexpr (std::is_same_v<R, TensorBase&>) {
-    return written_argument(std::forward<Args>(args)...);
-  } else {
-    constexpr std::size_t count = std::tuple_size_v<R>;
-    TensorBase* written[count];
-    std::size_t n = 0;
-    const auto look = [&](auto& arg, auto type) {
-      if constexpr (std::is_same_v<typename decltype(type)::type, TensorBase&>) {
-        if (n < count) written[n++] = &arg;
-      }
-    };
-    (look(args, std::type_identity<Args>()), ...);
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return R(*written[I]...); }
-    (std::make_index_sequence<count>());
-  }
-}
-
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_on_meta();
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_to_write_from_meta();
 
@@ -173,7 +151,7 @@ struct ReturningOut<Op, R(Args...)> {
       if (kernel == nullptr) detail::fail_on_meta();
       detail::store_results(given, Op::kOutNames, Op::run(kernel, plan, inputs...), Op::kOutDtype, copy_into);
     });
-    return detail::written_results<R>(all);
+    return detail::written_arguments<R>(static_cast<Args&&>(args)...);
   }
 };
 

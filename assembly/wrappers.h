@@ -58,18 +58,18 @@ auto take_results(TensorBase (&out)[N], std::index_sequence<I...>) {
 }
 
 // Calls f with every tensor among the arguments.
-template <typename F>
-void each_tensor(F&&) {}
-template <typename F, typename First, typename... Rest>
-void each_tensor(F&& f, const First& first, const Rest&... rest) {
-  if constexpr (std::is_same_v<First, TensorBase>) {
-    if (first.defined()) f(first);
-  } else if constexpr (std::is_same_v<First, ArrayRef<TensorBase>>) {
-    for (const TensorBase& tensor : first) {
-      if (tensor.defined()) f(tensor);
+template <typename F, typename... Args>
+void each_tensor(F&& f, const Args&... args) {
+  const auto look = [&]<typename T>(const T& arg) {
+    if constexpr (std::is_same_v<T, TensorBase>) {
+      if (arg.defined()) f(arg);
+    } else if constexpr (std::is_same_v<T, ArrayRef<TensorBase>>) {
+      for (const TensorBase& tensor : arg) {
+        if (tensor.defined()) f(tensor);
+      }
     }
-  }
-  each_tensor(f, rest...);
+  };
+  (look(args), ...);
 }
 
 // Whether a kernel that writes `out` while it reads the arguments would read what it wrote.
@@ -247,15 +247,22 @@ void split_outputs(const Tuple& args, F&& f) {
   (std::make_index_sequence<inputs>(), std::make_index_sequence<outputs>());
 }
 
-// The result of an overload that returns what it writes to: its last N written arguments.
-template <typename R, typename Tuple>
-R written_results(const Tuple& args) {
-  if constexpr (std::is_same_v<R, TensorBase&>) {
-    return std::get<std::tuple_size_v<Tuple> - 1>(args);
+// The result of an overload that returns the arguments that it writes to.
+template <typename R, typename... Args>
+R written_arguments(Args&&... args) {
+  if constexpr (std::is_void_v<R>) {
+    return;
+  } else if constexpr (std::is_same_v<R, TensorBase&>) {
+    return written_argument(std::forward<Args>(args)...);
   } else {
-    constexpr std::size_t first = std::tuple_size_v<Tuple> - std::tuple_size_v<R>;
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return R(std::get<first + I>(args)...); }
-    (std::make_index_sequence<std::tuple_size_v<R>>());
+    const auto if_written = []<typename Arg>(Arg&& arg) {
+      if constexpr (std::is_same_v<Arg, TensorBase&>) {
+        return std::tuple<TensorBase&>(arg);
+      } else {
+        return std::tuple<>();
+      }
+    };
+    return std::tuple_cat(if_written(std::forward<Args>(args))...);
   }
 }
 
@@ -271,7 +278,7 @@ struct Out<Op, R(Args...)> {
     detail::split_outputs<Op::kOutputs>(all, [&](auto& given, const auto&... inputs) {
       detail::compute_out<Op>(detail::backend_kernel<Op>(self_kernel), given, inputs...);
     });
-    return detail::written_results<R>(all);
+    return detail::written_arguments<R>(static_cast<Args&&>(args)...);
   }
 };
 

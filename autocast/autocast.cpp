@@ -45,17 +45,6 @@ void set_autocast_dtype(DeviceType device, ScalarType dtype) {
   dtypes[index_of(device)] = dtype;
 }
 
-bool is_autocast_cache_enabled() { return autocast::keeps_casts(); }
-void set_autocast_cache_enabled(bool enabled) { autocast::keep_casts(enabled); }
-void clear_autocast_cache() { autocast::forget_casts(); }
-int autocast_increment_nesting() { return autocast::enter_region(); }
-
-int autocast_decrement_nesting() {
-  const int regions = autocast::leave_region();
-  KEYWAY_CHECK(regions >= 0, "autocast: a region is left that was not entered");
-  return regions;
-}
-
 AutocastMode::AutocastMode(DeviceType device, std::optional<ScalarType> dtype, bool enabled,
                            std::optional<bool> cache_enabled)
     : device_(device),

@@ -1,4 +1,6 @@
+#include <keyway/autocast/autocast.h>
 #include <keyway/autocast/cast_cache.h>
+#include <keyway/core/base/error.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/copy.h>
 
@@ -55,18 +57,28 @@ TensorBase cast(const TensorBase& tensor, ScalarType dtype) {
   return conversions.insert_or_assign(tensor.impl(), Conversion(source, dtype)).first->second.result;
 }
 
-int enter_region() { return ++regions; }
-
 int leave_region() {
   if (regions == 0) return -1;
-  if (--regions == 0) forget_casts();
+  if (--regions == 0) clear_autocast_cache();
   return regions;
 }
 
-bool keeps_casts() { return keeps; }
-void keep_casts(bool keep) { keeps = keep; }
+}  // namespace keyway::inline v1::autocast
+
+namespace keyway::inline v1 {
+
+bool is_autocast_cache_enabled() { return autocast::keeps; }
+void set_autocast_cache_enabled(bool enabled) { autocast::keeps = enabled; }
 
 // What is freed may call operators of its own: the map is empty by then.
-void forget_casts() { const auto freed = std::exchange(conversions, {}); }
+void clear_autocast_cache() { const auto freed = std::exchange(autocast::conversions, {}); }
 
-}  // namespace keyway::inline v1::autocast
+int autocast_increment_nesting() { return ++autocast::regions; }
+
+int autocast_decrement_nesting() {
+  const int left = autocast::leave_region();
+  KEYWAY_CHECK(left >= 0, "autocast: a region is left that was not entered");
+  return left;
+}
+
+}  // namespace keyway::inline v1

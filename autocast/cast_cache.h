@@ -9,11 +9,6 @@ namespace keyway::inline v1::autocast {
 TensorBase cast(const TensorBase& tensor, ScalarType dtype);
 
 // How many regions the thread is in then; -1: it was in none. What is kept goes with the last one.
-int enter_region();
 int leave_region();
-
-bool keeps_casts();
-void keep_casts(bool keep);
-void forget_casts();
 
 }  // namespace keyway::inline v1::autocast

@@ -59,28 +59,22 @@ void FunctionNode::mark_changed(const variable_list& inputs, const variable_list
 }
 
 void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, bool records) {
-  for (const Tensor& input : inputs)
-    KEYWAY_CHECK_AS(NotImplemented, !input.defined() || !input.key_set().has(Functionality::Batched),
-                    "vmap: {} cannot take the tensor of an example: a function with a backward of its own says nothing "
-                    "of batches",
-                    name_);
-  for (const Tensor& input : inputs)
-    KEYWAY_CHECK_AS(NotImplemented, !input.defined() || !input.key_set().has(Functionality::ForwardAD),
-                    "forward mode: {} cannot take a dual tensor: a function with a backward of its own says nothing of "
-                    "tangents",
-                    name_);
+  const auto refuse = [&](const variable_list& tensors, Functionality key, const char* text) {
+    for (const Tensor& tensor : tensors)
+      KEYWAY_CHECK_AS(NotImplemented, !tensor.defined() || !tensor.key_set().has(key), text, name_);
+  };
+  refuse(
+      inputs, Functionality::Batched,
+      "vmap: {} cannot take the tensor of an example: a function with a backward of its own says nothing of batches");
+  refuse(inputs, Functionality::ForwardAD,
+         "forward mode: {} cannot take a dual tensor: a function with a backward of its own says nothing of tangents");
   mark_changed(inputs, outputs, records);
-  for (const Tensor& output : outputs)
-    KEYWAY_CHECK_AS(NotImplemented, !output.defined() || !output.key_set().has(Functionality::ForwardAD),
-                    "forward mode: {} gives a dual tensor, but takes none: what it uses of duals has to be among its "
-                    "arguments",
-                    name_);
+  refuse(outputs, Functionality::ForwardAD,
+         "forward mode: {} gives a dual tensor, but takes none: what it uses of duals has to be among its arguments");
   if (!records) return;
-  for (const Tensor& output : outputs)
-    KEYWAY_CHECK_AS(NotImplemented, !output.defined() || !output.key_set().has(Functionality::Batched),
-                    "vmap: {} gives the tensor of an example, but takes none: what it uses of examples has to be among "
-                    "its arguments",
-                    name_);
+  refuse(outputs, Functionality::Batched,
+         "vmap: {} gives the tensor of an example, but takes none: what it uses of examples has to be among its "
+         "arguments");
   const auto self = intrusive_ptr<Node>::retain(this);
   for (Tensor& output : outputs) {
     const auto input = std::ranges::find(inputs, output.impl(), &Tensor::impl);
@@ -94,7 +88,7 @@ void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, b
     } else {
       // An input that is returned as it is becomes a view of itself, with this node as its origin.
       if (input != inputs.end()) {
-        output = Tensor(make_view(*input, input->sizes(), input->strides(), input->storage_offset()));
+        output = Tensor(make_view(*input));
         as_view(*input, output, CreationMeta::CustomFunction);
       }
       if (is_view(output)) set_creation_meta(output, CreationMeta::CustomFunction);

@@ -19,7 +19,6 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <optional>
 #include <ranges>
 #include <string>
 #include <tuple>

@@ -2,8 +2,6 @@
 #include <keyway/core/dtype/dtype_set.h>
 #include <keyway/ops/all.h>
 
-#include <iterator>
-
 namespace keyway::inline v1::autograd {
 
 Tensor copy_of(const TensorBase& tensor) {

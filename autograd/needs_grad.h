@@ -6,8 +6,6 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/core/keys/thread_state.h>
 
-#include <vector>
-
 namespace keyway::inline v1::autograd {
 
 namespace detail {

@@ -54,7 +54,11 @@ struct MetaAccess {
   static weak_intrusive_ptr<Node>& accumulator(AutogradMeta& meta) { return meta.accumulator_; }
   static Stream& last_accumulation_stream(AutogradMeta& meta) { return meta.last_accumulation_stream_; }
   static ViewInfo& view_slot(AutogradMeta& meta) { return meta.view_; }
-  static const LeafHooks* hooks(const AutogradMeta& meta) { return meta.hooks_.load(std::memory_order_acquire); }
+  // Null if there are none.
+  static const LeafHooks* hooks(const TensorBase& leaf) {
+    const AutogradMeta* meta = find(leaf);
+    return meta == nullptr ? nullptr : meta->hooks_.load(std::memory_order_acquire);
+  }
   static LeafHooks& make_hooks(const TensorBase& leaf) {
     AutogradMeta& meta = make(leaf);
     LeafHooks* there = meta.hooks_.load(std::memory_order_acquire);
@@ -358,16 +362,15 @@ void retain_grad(const TensorBase& tensor) {
 }
 
 void run_leaf_hooks(const TensorBase& leaf, Tensor& grad) {
-  AutogradMeta* meta = MetaAccess::find(leaf);
-  if (meta == nullptr || MetaAccess::hooks(*meta) == nullptr) return;
-  MetaAccess::hooks(*meta)->of_gradient.for_each([&](const GradientHook& hook) { call_hook(hook, grad); });
+  if (const LeafHooks* hooks = MetaAccess::hooks(leaf))
+    hooks->of_gradient.for_each([&](const GradientHook& hook) { call_hook(hook, grad); });
 }
 
 void run_post_accumulate_hooks(const TensorBase& leaf) {
-  AutogradMeta* meta = MetaAccess::find(leaf);
-  if (meta == nullptr || MetaAccess::hooks(*meta) == nullptr) return;
+  const LeafHooks* hooks = MetaAccess::hooks(leaf);
+  if (hooks == nullptr) return;
   const Tensor tensor(leaf);
-  MetaAccess::hooks(*meta)->post_accumulate.for_each([&](const PostAccumulateHook& hook) { hook(tensor); });
+  hooks->post_accumulate.for_each([&](const PostAccumulateHook& hook) { hook(tensor); });
 }
 
 bool retains_grad(const TensorBase& tensor) {

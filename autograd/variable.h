@@ -4,8 +4,6 @@
 #include <keyway/autograd/node.h>
 #include <keyway/core/base/spin_lock.h>
 
-#include <memory>
-
 namespace keyway::inline v1::autograd {
 
 // How a view came to be: what an in-place change of it may do.

@@ -11,24 +11,6 @@
 
 namespace keyway::inline v1::autograd {
 
-namespace {
-// Whether strides interleave, so that different indices may meet. Dimensions of size 1 do not count.
-bool overlaps_itself(IntArrayRef sizes, IntArrayRef strides) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
-  for (std::size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] == 0) return false;
-    if (sizes[d] > 1) dims.emplace_back(strides[d], sizes[d]);
-  }
-  std::sort(dims.begin(), dims.end());
-  std::int64_t reach = 0;
-  for (const auto& [stride, size] : dims) {
-    if (stride <= reach) return true;
-    reach += stride * (size - 1);
-  }
-  return false;
-}
-}  // namespace
-
 TensorGeometry geometry_of(const TensorBase& tensor) {
   return {tensor.sizes(), tensor.strides(), tensor.storage_offset(), is_complex(tensor.dtype())};
 }

@@ -5,8 +5,6 @@
 #include <keyway/dispatch/call/fallback.h>
 #include <keyway/dispatch/registry/library.h>
 
-#include <algorithm>
-
 namespace keyway::inline v1::batching {
 namespace {
 
@@ -34,10 +32,8 @@ void check_writes(VmapCall& call) {
     if (!arguments[i].is_write()) continue;
     if (arguments[i].is_out())
       throw CannotBatch("an out= tensor cannot take the results of all examples: use the one that is returned");
-    bool every = true;
-    for_each_tensor({&call.stack[i], 1},
-                    [&](const TensorBase& tensor) { every = every && value_at(tensor, call.level) != nullptr; });
-    if (every) continue;
+    const auto is_shared = [&](const TensorBase& tensor) { return value_at(tensor, call.level) == nullptr; };
+    if (!any_tensor(call.stack[i], is_shared)) continue;
     throw CannotBatch(
         "'" + std::string(arguments[i].name()) +
         "' is the same tensor for all examples, and cannot take a value for each of them: use the operator that "
@@ -47,11 +43,8 @@ void check_writes(VmapCall& call) {
 
 // Whether one call of a random operator for all examples draws other numbers for each, as is asked.
 bool draws_for_each(VmapCall& call) {
-  bool is_of_batch = false;
-  for_each_tensor(call.stack, [&](const TensorBase& tensor) {
-    is_of_batch = is_of_batch || value_at(tensor, call.level) != nullptr;
-  });
-  return is_of_batch && call.level.randomness() == Randomness::Different;
+  const auto is_of_batch = [&](const TensorBase& tensor) { return value_at(tensor, call.level) != nullptr; };
+  return call.level.randomness() == Randomness::Different && any_tensor_in(call.stack, is_of_batch);
 }
 
 // By the operator's rule; true if it served.

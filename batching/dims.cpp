@@ -36,8 +36,7 @@ bool call_shifted(VmapCall& call, std::int64_t rank, bool has_last) {
   }
   if (!has_dims && !has_last) return false;
   take_for_all(call);
-  call_boxed(call.op, call.stack);
-  return true;
+  return call_op(call);
 }
 
 }  // namespace
@@ -56,8 +55,7 @@ bool matrices(VmapCall& call) {
   const std::optional<std::int64_t> rank = common_rank(call);
   if (!rank || *rank < 2) return false;
   take_for_all(call);
-  call_boxed(call.op, call.stack);
-  return true;
+  return call_op(call);
 }
 
 }  // namespace keyway::inline v1::batching

@@ -21,12 +21,9 @@ std::int64_t image_rank(std::string_view op) { return op.find("3d") != std::stri
 
 bool images(VmapCall& call) {
   const std::int64_t image = image_rank(call.op.info().name);
-  bool all_images = true;
-  bool all_lists = true;
-  for_each_tensor(call.stack, [&](const TensorBase& tensor) {
-    all_images = all_images && tensor.dim() == image;
-    all_lists = all_lists && tensor.dim() == image + 1 && tensor.size(0) > 0;
-  });
+  const auto is_no_image = [&](const TensorBase& tensor) { return tensor.dim() != image; };
+  const auto is_no_list = [&](const TensorBase& tensor) { return tensor.dim() != image + 1 || tensor.size(0) == 0; };
+  const bool all_images = !any_tensor_in(call.stack, is_no_image), all_lists = !any_tensor_in(call.stack, is_no_list);
   if (!all_images && !all_lists) return false;
   update_tensors(call.stack, [&](TensorBase& tensor) {
     const TensorBase value = expand_to_batch(tensor, call.level);

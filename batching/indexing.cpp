@@ -47,8 +47,7 @@ bool index(VmapCall& call) {
   if (!puts_indices_in_front(indices)) return false;
   call["indices"] = with_example(indices, call.level);
   call["self"] = expand_to_batch(call.tensor("self"), call.level);
-  call_boxed(call.op, call.stack);
-  return true;
+  return call_op(call);
 }
 
 bool index_put(VmapCall& call) {
@@ -62,8 +61,7 @@ bool index_put(VmapCall& call) {
   if (const TensorBase* value = value_at(values, call.level)) call["values"] = with_rank(*value, rank);
   call["indices"] = with_example(indices, call.level);
   call["self"] = expand_to_batch(self, call.level);
-  call_boxed(call.op, call.stack);
-  return true;
+  return call_op(call);
 }
 
 // With one index for all examples.
@@ -78,8 +76,7 @@ bool along_dim(VmapCall& call) {
     if (source.dim() != self.dim()) return false;
     call["source"] = expand_to_batch(source, call.level);
   }
-  call_boxed(call.op, call.stack);
-  return true;
+  return call_op(call);
 }
 
 }  // namespace keyway::inline v1::batching

@@ -104,8 +104,7 @@ bool pad(VmapCall& call) {
   const TensorBase self = call.tensor("self");
   if (std::ssize(call["pad"].to_int_list()) > 2 * self.dim()) return false;
   call["self"] = expand_to_batch(self, call.level);
-  call_boxed(call.op, call.stack);
-  return true;
+  return call_op(call);
 }
 
 bool pad_backward(VmapCall& call) {
@@ -115,16 +114,14 @@ bool pad_backward(VmapCall& call) {
   sizes.insert(sizes.begin(), call.level.batch_size());
   call["grad_output"] = expand_to_batch(grad, call.level);
   call["input_sizes"] = std::move(sizes);
-  call_boxed(call.op, call.stack);
-  return true;
+  return call_op(call);
 }
 
 // Of weights of each example, rows are gathered.
 bool embedding(VmapCall& call) {
   if (!is_of_batch(call, "weight")) {
     call["indices"] = expand_to_batch(call, "indices");
-    call_boxed(call.op, call.stack);
-    return true;
+    return call_op(call);
   }
   const bool plain =
       call["padding_idx"].to_int() < 0 && !call["scale_grad_by_freq"].to_bool() && !call["sparse"].to_bool();
@@ -143,12 +140,11 @@ bool embedding(VmapCall& call) {
 bool attention(VmapCall& call) {
   const TensorBase mask = call.tensor("attn_mask"), first = call.stack[0].to_tensor();
   const std::int64_t count = first.dim() > 0 ? first.size(0) : 0, batch = call.level.batch_size();
-  bool fits = count > 0;
-  for_each_tensor(call.stack, [&](const TensorBase& tensor) {
+  const auto does_not_fit = [&](const TensorBase& tensor) {
     const bool is_mask = mask.defined() && tensor.is_same(mask);
-    fits = fits && tensor.dim() >= 3 && (tensor.size(0) == count || (is_mask && tensor.size(0) == 1));
-  });
-  if (!fits) return false;
+    return tensor.dim() < 3 || (tensor.size(0) != count && !(is_mask && tensor.size(0) == 1));
+  };
+  if (count == 0 || any_tensor_in(call.stack, does_not_fit)) return false;
   update_tensors(call.stack, [&](TensorBase& tensor) {
     const Tensor value(expand_to_batch(tensor, call.level));
     DimVector sizes(value.sizes());

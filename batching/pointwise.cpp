@@ -49,8 +49,7 @@ bool pointwise(VmapCall& call) {
   update_tensors(call.stack, [&](TensorBase& tensor) {
     if (const TensorBase* value = value_at(tensor, call.level)) tensor = with_rank(*value, operands.rank);
   });
-  call_boxed(call.op, call.stack);
-  return true;
+  return call_op(call);
 }
 
 }  // namespace keyway::inline v1::batching

@@ -7,10 +7,8 @@
 namespace keyway::inline v1::batching {
 
 bool reduction(VmapCall& call) {
-  const TensorBase* self = batched_self(call);
-  if (self == nullptr) return false;
-  const TensorBase value = *self;
-  const std::int64_t rank = value.dim() - 1;
+  const std::optional<TensorBase> value = batched_self(call);
+  const std::int64_t rank = value ? value->dim() - 1 : 0;
   const ArgumentList arguments = call.op.schema().arguments();
   const auto named =
       std::ranges::find_if(arguments, [](const Argument& argument) { return names_dimensions(argument.name()); });
@@ -24,12 +22,12 @@ bool reduction(VmapCall& call) {
   } else if (!shift(dims, rank)) {
     return false;
   }
-  return call_with_self(call, value);
+  return call_with_self(call, *value);
 }
 
 bool whole_reduction(VmapCall& call) {
-  const TensorBase* self = batched_self(call);
-  if (self == nullptr || self->dim() == 1) return false;
+  const std::optional<TensorBase> self = batched_self(call);
+  if (!self || self->dim() == 1) return false;
   const OperatorEntry& along_dims = *call.op.info().counterpart;
   const Tensor flat = Tensor(*self).reshape({call.level.batch_size(), -1});
   SchemaType dim = along_dims.schema().arguments()[1].type();

@@ -41,12 +41,15 @@ Ints dims_from(std::int64_t first, std::int64_t count) {
   return dims;
 }
 
-const TensorBase* batched_self(VmapCall& call) { return value_at(call["self"].tensor_ref(), call.level); }
+std::optional<TensorBase> batched_self(const VmapCall& call) {
+  const TensorBase self = call.tensor("self");
+  const TensorBase* value = value_at(self, call.level);
+  return value != nullptr ? std::optional(*value) : std::nullopt;
+}
 
 bool call_with_self(VmapCall& call, const TensorBase& self) {
   call["self"] = self;
-  call_boxed(call.op, call.stack);
-  return true;
+  return call_op(call);
 }
 
 bool call_counterpart(VmapCall& call, Stack arguments) {

@@ -5,6 +5,7 @@
 #include <keyway/batching/vmap_rules.h>
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -21,8 +22,8 @@ bool shift(IValue& argument, std::int64_t rank);
 
 Ints dims_from(std::int64_t first, std::int64_t count);
 
-// The value of `self` in a call that takes no other tensor; null if `self` is not batched at the call's level.
-const TensorBase* batched_self(VmapCall& call);
+// The value of `self` in a call that takes no other tensor; nothing if `self` is not batched at the call's level.
+std::optional<TensorBase> batched_self(const VmapCall& call);
 // Makes the call with `self`, the tensor of all examples, in place of the argument of that name.
 bool call_with_self(VmapCall& call, const TensorBase& self);
 // Calls the operator that the entry names as `counterpart`, in place of the call's own.

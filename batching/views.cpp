@@ -2,7 +2,6 @@
 #include <keyway/batching/shift.h>
 
 #include <string_view>
-#include <utility>
 
 namespace keyway::inline v1::batching {
 namespace {
@@ -47,39 +46,35 @@ bool add_batch_to_shape(VmapCall& call, const TensorBase& value) {
 }  // namespace
 
 bool shape(VmapCall& call) {
-  const TensorBase* self = batched_self(call);
-  if (self == nullptr) return false;
-  const TensorBase value = *self;
-  return add_batch_to_shape(call, value) ? call_with_self(call, value) : dims(call);
+  const std::optional<TensorBase> value = batched_self(call);
+  if (!value) return false;
+  return add_batch_to_shape(call, *value) ? call_with_self(call, *value) : dims(call);
 }
 
 bool expand(VmapCall& call) {
-  const TensorBase* self = batched_self(call);
-  if (self == nullptr) return false;
-  const TensorBase value = *self;
-  const auto wanted = static_cast<std::int64_t>(call["size"].to_int_list().size());
-  add_batch_to_shape(call, value);
-  return call_with_self(call, wanted > value.dim() - 1 ? with_rank(value, wanted) : value);
+  const std::optional<TensorBase> value = batched_self(call);
+  if (!value) return false;
+  const std::int64_t wanted = std::ssize(call["size"].to_int_list());
+  add_batch_to_shape(call, *value);
+  return call_with_self(call, wanted > value->dim() - 1 ? with_rank(*value, wanted) : *value);
 }
 
 bool permute(VmapCall& call) {
-  const TensorBase* self = batched_self(call);
-  if (self == nullptr) return false;
-  const TensorBase value = *self;
+  const std::optional<TensorBase> value = batched_self(call);
   Ints order = call["dims"].to_int_list();
-  if (!shift(order, value.dim() - 1)) return false;
+  if (!value || !shift(order, value->dim() - 1)) return false;
   call["dims"] = with_front(0, order);
-  return call_with_self(call, value);
+  return call_with_self(call, *value);
 }
 
 bool squeeze(VmapCall& call) {
-  const TensorBase* self = batched_self(call);
-  return self != nullptr && call_counterpart(call, {*self, dims_from(1, self->dim() - 1)});
+  const std::optional<TensorBase> self = batched_self(call);
+  return self && call_counterpart(call, {*self, dims_from(1, self->dim() - 1)});
 }
 
 bool as_strided(VmapCall& call) {
-  const TensorBase* self = batched_self(call);
-  return self != nullptr && lies_in_example(call, *self) && shape(call);
+  const std::optional<TensorBase> self = batched_self(call);
+  return self && lies_in_example(call, *self) && shape(call);
 }
 
 }  // namespace keyway::inline v1::batching

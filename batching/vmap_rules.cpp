@@ -17,6 +17,11 @@ TensorBase with_rank(const TensorBase& value, std::int64_t rank) {
   return tensor;
 }
 
+bool call_op(VmapCall& call) {
+  call_boxed(call.op, call.stack);
+  return true;
+}
+
 namespace {
 
 constexpr RuleRow<VmapRule> kFunctions[] = {

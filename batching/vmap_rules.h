@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace keyway::inline v1::batching {
 
@@ -40,6 +39,8 @@ class CannotBatch final : public Error {
 TensorBase expand_to_batch(const TensorBase& tensor, const VmapLevel& level);
 // A value with dimensions of size 1 behind the batch, so that examples have `rank` dimensions.
 TensorBase with_rank(const TensorBase& value, std::int64_t rank);
+// Calls the operator with the arguments as a rule has left them, and returns true.
+bool call_op(VmapCall& call);
 
 // Makes the call for all examples at once. False if it does not serve this call, and then nothing was called. What each
 // does is said where their names are, in core/schema/transform_rules.h.

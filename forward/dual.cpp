@@ -39,10 +39,6 @@ class CallInput final : public autograd::Node {
   autograd::variable_list apply(autograd::variable_list&&) override { return autograd::variable_list(1); }
 };
 
-Tensor over_memory_of(const TensorBase& tensor) {
-  return Tensor(make_view(tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset()));
-}
-
 // The tensor with its tangents, its innermost primal changed.
 template <typename F>
 Tensor with_primal(const Tensor& tensor, const F& change) {
@@ -96,7 +92,7 @@ Tensor as_grad_input(const Tensor& tensor) {
 Tensor as_recorded_input(const Tensor& tensor, bool keeps) {
   return with_primal(tensor, [&](const Tensor& primal) {
     if (keeps && primal.requires_grad()) return keyway::alias(primal);
-    const Tensor input = primal.is_inference() ? primal.clone() : over_memory_of(primal);
+    const Tensor input = primal.is_inference() ? primal.clone() : Tensor(make_view(primal));
     autograd::set_history(input, make_intrusive<CallInput>());
     return input;
   });
@@ -107,7 +103,7 @@ Tensor without_history(const Tensor& tensor) {
   if (const DualValue* dual = dual_value(live))
     return Tensor(make_dual_tensor(without_history(Tensor(dual->primal())), without_history(Tensor(dual->tangent())),
                                    dual->level()));
-  return live.requires_grad() ? over_memory_of(live) : Tensor(live);
+  return live.requires_grad() ? Tensor(make_view(live)) : Tensor(live);
 }
 
 }  // namespace keyway::inline v1::forward

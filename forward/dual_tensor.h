@@ -5,8 +5,6 @@
 #include <keyway/core/tensor/tensor_base.h>
 #include <keyway/forward/dual.h>
 
-#include <span>
-
 namespace keyway::inline v1::forward {
 
 // Primal and tangent may be dual themselves, at outer levels.

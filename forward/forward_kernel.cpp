@@ -11,7 +11,6 @@
 #include <keyway/forward/views.h>
 #include <keyway/ops/all.h>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -29,13 +28,11 @@ LevelPtr level_of(Stack& values) {
   return innermost;
 }
 
-bool has_ended_duals(Stack& values) {
-  bool any = false;
-  for_each_tensor(values, [&](const TensorBase& tensor) {
+bool has_ended_duals(const Stack& values) {
+  return any_tensor_in(values, [](const TensorBase& tensor) {
     const DualValue* dual = dual_value(tensor);
-    any = any || (dual != nullptr && !dual->has_tangent());
+    return dual != nullptr && !dual->has_tangent();
   });
-  return any;
 }
 
 // Tensors whose tangents are gone are what they are the duals of. What is written to is given back as the caller knows
@@ -56,10 +53,8 @@ void call_unwrapped(const OperatorEntry& op, Stack& values) {
 }
 
 // The memory that a tangent must not share with another tensor's.
-bool is_tangents_memory(const TensorBase& tensor, Stack& tangents) {
-  bool any = false;
-  for_each_tensor(tangents, [&](const TensorBase& tangent) { any = any || tangent.is_alias_of(tensor); });
-  return any;
+bool is_tangents_memory(const TensorBase& tensor, const Stack& tangents) {
+  return any_tensor_in(tangents, [&](const TensorBase& tangent) { return tangent.is_alias_of(tensor); });
 }
 
 // The results with their tangents.

@@ -1,4 +1,3 @@
-#include <keyway/autograd/formulas/add_term.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/core/schema/transform_rules.h>
@@ -15,7 +14,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace keyway::inline v1::forward {
@@ -33,7 +31,7 @@ void put_value(const TensorBase& tensor, TensorBase primal, TensorBase tangent, 
 TensorBase moved_out(const TensorBase& tensor) {
   if (const DualValue* dual = dual_value(tensor))
     return make_dual_tensor(dual->primal(), dual->tangent(), dual->level());
-  TensorBase other = make_view(tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset());
+  TensorBase other = make_view(tensor);
   if (tensor.requires_grad()) autograd::set_gradient_edge(other, autograd::gradient_edge(tensor));
   return other;
 }
@@ -112,24 +110,10 @@ bool has_tangent(const JvpCall& call, std::size_t i) {
   return call.tangents[i].is_tensor() && call.tangents[i].to_tensor().defined();
 }
 
-// The sum of calls that change copies, with one argument replaced by its tangent.
-Tensor multilinear_after(const JvpCall& call) {
-  Tensor sum;
-  for (std::size_t i = 0; i < call.primals.size(); ++i) {
-    if (!has_tangent(call, i)) continue;
-    Stack arguments = call.primals;
-    arguments[i] = call.tangents[i];
-    arguments[0] = Tensor(arguments[0].to_tensor()).clone();
-    call_boxed(call.op, arguments);
-    autograd::add_term(sum, Tensor(arguments[0].to_tensor()));
-  }
-  return sum;
-}
-
 // What the tangent of the first argument is after the call; undefined: zeros. Not for operators that are linear.
 Tensor tangent_after(const JvpCall& call, JvpRule rule) {
   if (rule == primal_only || call.op.has_tag("nondeterministic_seeded")) return {};
-  return rule == multilinear ? multilinear_after(call) : tangent_of(rule(call));
+  return rule == multilinear ? sum_over_tangents(call) : tangent_of(rule(call));
 }
 
 void check_written(const OperatorEntry& op) {

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <functional>
 #include <string_view>
-#include <vector>
 
 namespace keyway::inline v1::forward {
 
@@ -59,6 +58,9 @@ JvpCall taken_apart(const OperatorEntry& op, const LevelPtr& level, const Stack&
 void for_each_pair(Stack& primals, Stack& tangents, const std::function<void(TensorBase&, TensorBase&)>& visit);
 // The arguments of the call of the tangents.
 Stack linear_arguments(const JvpCall& call);
+// The sum of calls with one argument replaced by its tangent; of an operator that changes its first argument, of calls
+// that change a copy. Undefined if no argument has a tangent.
+Tensor sum_over_tangents(const JvpCall& call);
 // Zeros like a tensor, which take no memory.
 Tensor zeros_for(const TensorBase& tensor);
 // Whether gradients flow to primals or tangents.

@@ -11,7 +11,7 @@ namespace {
 
 const TensorBase* tensor_at(const Stack& values, std::size_t i) {
   if (!values[i].is_tensor()) return nullptr;
-  const TensorBase& tensor = const_cast<IValue&>(values[i]).tensor_ref();
+  const TensorBase& tensor = values[i].tensor_ref();
   return tensor.defined() ? &tensor : nullptr;
 }
 // Null if the argument has none.
@@ -67,17 +67,22 @@ Stack linear_arguments(const JvpCall& call) {
 
 Results linear(const JvpCall& call) { return with_tangents(call, linear_arguments(call)); }
 
-Results multilinear(const JvpCall& call) {
-  Results results = primal_only(call);
+Tensor sum_over_tangents(const JvpCall& call) {
   Tensor sum;
   for (std::size_t i = 0; i < call.primals.size(); ++i) {
     const TensorBase* tangent = tensor_at(call.tangents, i);
     if (tangent == nullptr) continue;
     Stack arguments = call.primals;
     arguments[i] = *tangent;
+    if (call.op.schema().is_mutable()) arguments[0] = Tensor(arguments[0].to_tensor()).clone();
     add_call(call, std::move(arguments), sum);
   }
-  results.tangents = {sum};
+  return sum;
+}
+
+Results multilinear(const JvpCall& call) {
+  Results results = primal_only(call);
+  results.tangents = {sum_over_tangents(call)};
   return results;
 }
 

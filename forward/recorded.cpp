@@ -3,6 +3,7 @@
 #include <keyway/autograd/formulas/add_term.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/keys/thread_state.h>
+#include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/forward/dual.h>
 #include <keyway/forward/jvp_rules.h>
@@ -43,8 +44,7 @@ class Recorded {
       if (is_self) primal = Tensor(primal).clone();
     });
     call_boxed(call_.op, results_);
-    Stack none(results_.size());
-    for_each_pair(results_, none, [&](const TensorBase& result, const TensorBase&) {
+    for_each_tensor(results_, [&](const TensorBase& result) {
       if (autograd::is_differentiable(result.dtype()) && requires_grad(result)) outputs_.push_back(Tensor(result));
     });
   }
@@ -62,12 +62,8 @@ class Recorded {
   }
 
   bool has_differentiable_results() const {
-    bool any = false;
-    Stack results = results_, none(results_.size());
-    for_each_pair(results, none, [&](const TensorBase& result, const TensorBase&) {
-      any = any || autograd::is_differentiable(result.dtype());
-    });
-    return any;
+    return any_tensor_in(results_,
+                         [](const TensorBase& result) { return autograd::is_differentiable(result.dtype()); });
   }
   const variable_list& inputs() const { return inputs_; }
   const variable_list& weights() const { return weights_; }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
-#include <utility>
 
 namespace keyway::inline v1::forward {
 

@@ -1,7 +1,6 @@
 // ArrayRef<T>: a view of a contiguous run of const T that somebody else owns.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

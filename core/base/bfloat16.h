@@ -3,18 +3,12 @@
 
 #include <keyway/core/base/narrow_float.h>
 
-#include <limits>
-
 namespace keyway::inline v1 {
 
 // Float's range with two to three decimal digits. Converts, rounds and computes as NarrowFloat says; widening
 // is a shift, so a signalling NaN stays one.
-class BFloat16 : public detail::NarrowFloat<BFloat16, 8, 7, 127, FloatSpecials::Ieee> {
- public:
+struct BFloat16 : detail::NarrowFloat<BFloat16, 8, 7, 127, FloatSpecials::Ieee> {
   using NarrowFloat::NarrowFloat;
 };
 
 }  // namespace keyway::inline v1
-
-template <>
-struct std::numeric_limits<keyway::BFloat16> : keyway::detail::NarrowLimits<keyway::BFloat16> {};

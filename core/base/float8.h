@@ -4,7 +4,6 @@
 #include <keyway/core/base/bits.h>
 #include <keyway/core/base/narrow_float.h>
 
-#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -12,26 +11,22 @@
 namespace keyway::inline v1 {
 
 // Largest number 448, smallest 2^-9; no infinity: what rounds beyond 448 is NaN.
-class Float8_e4m3fn : public detail::NarrowFloat<Float8_e4m3fn, 4, 3, 7, FloatSpecials::NanAllOnes> {
- public:
+struct Float8_e4m3fn : detail::NarrowFloat<Float8_e4m3fn, 4, 3, 7, FloatSpecials::NanAllOnes> {
   using NarrowFloat::NarrowFloat;
 };
 
 // Largest number 57344, smallest 2^-16; with infinities, as IEEE would have it.
-class Float8_e5m2 : public detail::NarrowFloat<Float8_e5m2, 5, 2, 15, FloatSpecials::Ieee> {
- public:
+struct Float8_e5m2 : detail::NarrowFloat<Float8_e5m2, 5, 2, 15, FloatSpecials::Ieee> {
   using NarrowFloat::NarrowFloat;
 };
 
 // Largest number 240, smallest 2^-10; no infinity, no -0, one NaN.
-class Float8_e4m3fnuz : public detail::NarrowFloat<Float8_e4m3fnuz, 4, 3, 8, FloatSpecials::NanNegZero> {
- public:
+struct Float8_e4m3fnuz : detail::NarrowFloat<Float8_e4m3fnuz, 4, 3, 8, FloatSpecials::NanNegZero> {
   using NarrowFloat::NarrowFloat;
 };
 
 // Largest number 57344, smallest 2^-17; no infinity, no -0, one NaN.
-class Float8_e5m2fnuz : public detail::NarrowFloat<Float8_e5m2fnuz, 5, 2, 16, FloatSpecials::NanNegZero> {
- public:
+struct Float8_e5m2fnuz : detail::NarrowFloat<Float8_e5m2fnuz, 5, 2, 16, FloatSpecials::NanNegZero> {
   using NarrowFloat::NarrowFloat;
 };
 
@@ -77,14 +72,6 @@ inline std::string to_string(Float8_e8m0fnu x) {
 
 }  // namespace keyway::inline v1
 
-template <>
-struct std::numeric_limits<keyway::Float8_e4m3fn> : keyway::detail::NarrowLimits<keyway::Float8_e4m3fn> {};
-template <>
-struct std::numeric_limits<keyway::Float8_e5m2> : keyway::detail::NarrowLimits<keyway::Float8_e5m2> {};
-template <>
-struct std::numeric_limits<keyway::Float8_e4m3fnuz> : keyway::detail::NarrowLimits<keyway::Float8_e4m3fnuz> {};
-template <>
-struct std::numeric_limits<keyway::Float8_e5m2fnuz> : keyway::detail::NarrowLimits<keyway::Float8_e5m2fnuz> {};
 template <>
 struct std::numeric_limits<keyway::Float8_e8m0fnu> {
   using T = keyway::Float8_e8m0fnu;

@@ -3,18 +3,12 @@
 
 #include <keyway/core/base/narrow_float.h>
 
-#include <limits>
-
 namespace keyway::inline v1 {
 
 // Largest number 65504, smallest normal 2^-14, smallest 2^-24. Converts, rounds and computes as NarrowFloat
 // says.
-class Half : public detail::NarrowFloat<Half, 5, 10, 15, FloatSpecials::Ieee> {
- public:
+struct Half : detail::NarrowFloat<Half, 5, 10, 15, FloatSpecials::Ieee> {
   using NarrowFloat::NarrowFloat;
 };
 
 }  // namespace keyway::inline v1
-
-template <>
-struct std::numeric_limits<keyway::Half> : keyway::detail::NarrowLimits<keyway::Half> {};

@@ -207,10 +207,10 @@ std::string to_string(T x) {
                                [](double a, double b) { return static_cast<float>(T(a)) == static_cast<float>(b); });
 }
 
-namespace detail {
-// std::numeric_limits of a narrow type.
-template <NarrowFloatType T>
-struct NarrowLimits {
+}  // namespace keyway::inline v1
+
+template <keyway::NarrowFloatType T>
+struct std::numeric_limits<T> {
   static constexpr bool is_specialized = true;
   static constexpr bool is_signed = true;
   static constexpr bool is_integer = false;
@@ -249,6 +249,3 @@ struct NarrowLimits {
  private:
   KEYWAY_HD static constexpr T code(std::uint32_t bits) { return T::from_bits(static_cast<typename T::Bits>(bits)); }
 };
-}  // namespace detail
-
-}  // namespace keyway::inline v1

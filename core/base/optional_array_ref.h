@@ -5,7 +5,6 @@
 #include <keyway/core/base/array_ref.h>
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>

@@ -5,7 +5,6 @@
 #include <keyway/core/device/graph_impl.h>
 #include <keyway/core/device/stream.h>
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>

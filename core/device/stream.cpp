@@ -4,34 +4,28 @@
 
 namespace keyway::inline v1 {
 
+namespace {
+
+DeviceGuardImplInterface& impl_of(const Stream& stream) {
+  DeviceGuardImplInterface& impl = device_guard_impl(stream.device_type());
+  detail::checked_device(impl, stream.device());
+  return impl;
+}
+
+}  // namespace
+
 void Stream::fail_device(Device device) {
   KEYWAY_FAIL(Value, "a stream is of one device, but {} names none: give it an index, or call current_stream()",
               device);
 }
 
-bool Stream::query() const {
-  DeviceGuardImplInterface& impl = device_guard_impl(device_type());
-  detail::checked_device(impl, device_);
-  return impl.query_stream(*this);
-}
+bool Stream::query() const { return impl_of(*this).query_stream(*this); }
 
-void Stream::synchronize() const {
-  DeviceGuardImplInterface& impl = device_guard_impl(device_type());
-  detail::checked_device(impl, device_);
-  impl.synchronize_stream(*this);
-}
+void Stream::synchronize() const { impl_of(*this).synchronize_stream(*this); }
 
-void* Stream::native_handle() const {
-  DeviceGuardImplInterface& impl = device_guard_impl(device_type());
-  detail::checked_device(impl, device_);
-  return impl.native_handle(*this);
-}
+void* Stream::native_handle() const { return impl_of(*this).native_handle(*this); }
 
-bool Stream::is_capturing() const {
-  DeviceGuardImplInterface& impl = device_guard_impl(device_type());
-  detail::checked_device(impl, device_);
-  return impl.is_capturing(*this);
-}
+bool Stream::is_capturing() const { return impl_of(*this).is_capturing(*this); }
 
 std::string to_string(const Stream& stream) {
   const std::string of = " of " + to_string(stream.device());

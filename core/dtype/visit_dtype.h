@@ -44,34 +44,20 @@ constexpr decltype(auto) visit_dtype(ScalarType dtype, std::string_view what, F&
   return detail::visit_in<set>(dtype, f);
 }
 
-// The common sets by name.
-template <typename F>
-constexpr decltype(auto) visit_floating(ScalarType dtype, std::string_view what, F&& f) {
-  return visit_dtype<kFloatingTypes>(dtype, what, f);
-}
-template <typename F>
-constexpr decltype(auto) visit_floating_and_complex(ScalarType dtype, std::string_view what, F&& f) {
-  return visit_dtype<kFloatingAndComplexTypes>(dtype, what, f);
-}
-template <typename F>
-constexpr decltype(auto) visit_integral(ScalarType dtype, std::string_view what, F&& f) {
-  return visit_dtype<kIntegralTypes>(dtype, what, f);
-}
-template <typename F>
-constexpr decltype(auto) visit_index(ScalarType dtype, std::string_view what, F&& f) {
-  return visit_dtype<kIndexTypes>(dtype, what, f);
-}
-template <typename F>
-constexpr decltype(auto) visit_real(ScalarType dtype, std::string_view what, F&& f) {
-  return visit_dtype<kRealTypes>(dtype, what, f);
-}
-template <typename F>
-constexpr decltype(auto) visit_any(ScalarType dtype, std::string_view what, F&& f) {
-  return visit_dtype<kAnyTypes>(dtype, what, f);
-}
-template <typename F>
-constexpr decltype(auto) visit_all(ScalarType dtype, std::string_view what, F&& f) {
-  return visit_dtype<kCppTypes>(dtype, what, f);
-}
+// The same for the common sets, by name: visit_real(dtype, what, f).
+template <DtypeSet set>
+struct DtypeVisitor {
+  template <typename F>
+  constexpr decltype(auto) operator()(ScalarType dtype, std::string_view what, F&& f) const {
+    return visit_dtype<set>(dtype, what, f);
+  }
+};
+inline constexpr DtypeVisitor<kFloatingTypes> visit_floating;
+inline constexpr DtypeVisitor<kFloatingAndComplexTypes> visit_floating_and_complex;
+inline constexpr DtypeVisitor<kIntegralTypes> visit_integral;
+inline constexpr DtypeVisitor<kIndexTypes> visit_index;
+inline constexpr DtypeVisitor<kRealTypes> visit_real;
+inline constexpr DtypeVisitor<kAnyTypes> visit_any;
+inline constexpr DtypeVisitor<kCppTypes> visit_all;
 
 }  // namespace keyway::inline v1

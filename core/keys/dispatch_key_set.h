@@ -3,7 +3,6 @@
 
 #include <keyway/core/keys/dispatch_key.h>
 
-#include <bit>
 #include <cstdint>
 #include <initializer_list>
 #include <string>

@@ -23,8 +23,8 @@ class AliasSet {
   // Requires: i < size().
   constexpr std::string_view operator[](std::size_t i) const {
     std::string_view rest = text_;
-    for (; i > 0; --i) rest.remove_prefix(detail::find(rest, '|') + 1);
-    return detail::trim(rest.substr(0, detail::find(rest, '|')));
+    for (; i > 0; --i) rest.remove_prefix(rest.find('|') + 1);
+    return detail::trim(rest.substr(0, rest.find('|')));
   }
   constexpr bool contains(std::string_view name) const {
     for (std::size_t i = 0; i < size(); ++i) {
@@ -56,16 +56,14 @@ class AliasInfo {
   constexpr explicit operator bool() const { return present_; }
 
   // Whether the operator writes to the value.
-  constexpr bool is_write() const { return detail::contains(before_text(), '!'); }
+  constexpr bool is_write() const { return before_text().find('!') != std::string_view::npos; }
   // Whether it is `!` without a set: written, and aliasing nothing else.
   constexpr bool is_fresh() const { return present_ && before().empty(); }
   // The sets that the value belongs to before the call, and after it.
-  constexpr AliasSet before() const { return AliasSet(before_text().substr(0, detail::find(before_text(), '!'))); }
-  constexpr AliasSet after() const {
-    return has_after() ? AliasSet(text_.substr(detail::find(text_, '>') + 1)) : before();
-  }
+  constexpr AliasSet before() const { return AliasSet(before_text().substr(0, before_text().find('!'))); }
+  constexpr AliasSet after() const { return has_after() ? AliasSet(text_.substr(text_.find('>') + 1)) : before(); }
   // Whether the set after the call is spelled, as in `(a -> b)`.
-  constexpr bool has_after() const { return detail::contains(text_, '>'); }
+  constexpr bool has_after() const { return text_.find('>') != std::string_view::npos; }
 
   friend constexpr bool operator==(AliasInfo a, AliasInfo b) {
     return a.present_ == b.present_ && a.is_write() == b.is_write() && a.has_after() == b.has_after() &&
@@ -73,7 +71,7 @@ class AliasInfo {
   }
 
  private:
-  constexpr std::string_view before_text() const { return text_.substr(0, detail::find(text_, '-')); }
+  constexpr std::string_view before_text() const { return text_.substr(0, text_.find('-')); }
 
   std::string_view text_;
   bool present_ = false;

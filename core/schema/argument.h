@@ -4,8 +4,8 @@
 #include <keyway/core/schema/default_value.h>
 #include <keyway/core/schema/type.h>
 
+#include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -98,13 +98,7 @@ class ArgumentList {
     return std::nullopt;
   }
 
-  friend constexpr bool operator==(ArgumentList a, ArgumentList b) {
-    if (a.size_ != b.size_) return false;
-    for (std::size_t i = 0; i < a.size_; ++i) {
-      if (!(a[i] == b[i])) return false;
-    }
-    return true;
-  }
+  friend constexpr bool operator==(ArgumentList a, ArgumentList b) { return std::ranges::equal(a, b); }
 
  private:
   const char* text_;

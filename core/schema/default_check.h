@@ -53,8 +53,8 @@ constexpr bool fits_in_double(std::string_view number) {
 
 // "cuda" or "cuda:1"; which device types there are is not known here.
 constexpr bool is_device_text(std::string_view text) {
-  const std::size_t colon = find(text, ':');
-  const std::string_view type = text.substr(0, colon == std::string_view::npos ? text.size() : colon);
+  const std::size_t colon = text.find(':');
+  const std::string_view type = text.substr(0, colon);
   if (type.empty() || type[0] < 'a' || type[0] > 'z') return false;
   for (const char c : type) {
     if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_')) return false;

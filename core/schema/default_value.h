@@ -3,8 +3,10 @@
 
 #include <keyway/core/schema/constexpr_text.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -88,11 +90,7 @@ class DefaultValue::Elements {
   constexpr iterator begin() const { return iterator(text_); }
   constexpr iterator end() const { return {}; }
   constexpr bool empty() const { return begin() == end(); }
-  constexpr std::size_t size() const {
-    std::size_t count = 0;
-    for (auto i = begin(); i != end(); ++i) ++count;
-    return count;
-  }
+  constexpr std::size_t size() const { return static_cast<std::size_t>(std::ranges::distance(begin(), end())); }
   // Requires: i < size().
   constexpr DefaultValue operator[](std::size_t i) const {
     auto at = begin();
@@ -151,14 +149,7 @@ constexpr DefaultValue::Elements DefaultValue::elements() const {
 }
 
 constexpr bool DefaultValue::equal_elements(DefaultValue a, DefaultValue b) {
-  const Elements left = a.elements();
-  const Elements right = b.elements();
-  auto i = left.begin();
-  auto j = right.begin();
-  for (; i != left.end() && j != right.end(); ++i, ++j) {
-    if (!(*i == *j)) return false;
-  }
-  return i == left.end() && j == right.end();
+  return std::ranges::equal(a.elements(), b.elements());
 }
 
 // Moves to the text before the next comma that stands in no string and no inner list.

@@ -5,8 +5,6 @@
 #include <keyway/core/schema/parser.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <string_view>
 
 namespace keyway::inline v1 {
 namespace detail {

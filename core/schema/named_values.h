@@ -3,7 +3,6 @@
 // (dispatch/call/default_argument.h) read.
 #pragma once
 
-#include <keyway/core/schema/constexpr_text.h>
 #include <keyway/core/schema/type_kind.h>
 
 #include <cstdint>
@@ -17,15 +16,12 @@ struct NamedValue {
   std::string_view names;  // in schemas, separated by blanks; Python's own comes first
   std::string_view cpp;
 
-  constexpr std::string_view python() const {
-    const std::size_t end = detail::find(names, ' ');
-    return names.substr(0, end == std::string_view::npos ? names.size() : end);
-  }
+  constexpr std::string_view python() const { return names.substr(0, names.find(' ')); }
   constexpr bool is_called(std::string_view name) const {
     for (std::string_view rest = names; !rest.empty();) {
-      const std::size_t end = detail::find(rest, ' ');
-      if (rest.substr(0, end == std::string_view::npos ? rest.size() : end) == name) return true;
-      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+      const std::string_view first = rest.substr(0, rest.find(' '));
+      if (first == name) return true;
+      rest.remove_prefix(first.size() < rest.size() ? first.size() + 1 : rest.size());
     }
     return false;
   }

@@ -1,7 +1,6 @@
 // What can be wrong with the text of a schema, and the sentence that says it.
 #pragma once
 
-#include <keyway/core/schema/constexpr_text.h>
 #include <keyway/core/schema/packed_schema.h>
 
 #include <cstddef>
@@ -107,7 +106,7 @@ template <typename Sink>
 constexpr void append_message(Sink& sink, const SchemaError& error) {
   constexpr std::string_view kDetail = "{detail}";
   std::string_view rest = detail::message_template(error);
-  for (std::size_t brace = 0; (brace = detail::find(rest, '{')) != std::string_view::npos;) {
+  for (std::size_t brace = 0; (brace = rest.find('{')) != std::string_view::npos;) {
     sink.append(rest.substr(0, brace));
     rest.remove_prefix(brace);
     if (rest.starts_with(kDetail)) {

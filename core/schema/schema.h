@@ -11,6 +11,7 @@
 #include <keyway/core/schema/argument.h>
 #include <keyway/core/schema/packed_schema.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -55,17 +56,11 @@ class FunctionSchema {
 
   // Whether it writes to an argument.
   constexpr bool is_mutable() const {
-    for (const Argument argument : arguments()) {
-      if (argument.is_write()) return true;
-    }
-    return false;
+    return std::ranges::any_of(arguments(), [](Argument argument) { return argument.is_write(); });
   }
   // Whether a return may share memory with an argument or with another value: it carries an annotation.
   constexpr bool is_alias() const {
-    for (const Argument result : returns()) {
-      if (result.is_alias()) return true;
-    }
-    return false;
+    return std::ranges::any_of(returns(), [](Argument result) { return result.is_alias(); });
   }
   // `add_(Tensor(a!) self, ...)`: a name that ends in `_`, and the first argument is written to.
   constexpr bool is_inplace() const {

@@ -82,7 +82,7 @@ constexpr bool append_result_code(Sink& sink, FunctionSchema schema, AbsentTenso
 
 // The code of the front of `code`: of one argument, or of one result.
 constexpr std::string_view first_code(std::string_view code) {
-  if (code.starts_with('(')) return code.substr(0, detail::find(code, ')') + 1);
+  if (code.starts_with('(')) return code.substr(0, code.find(')') + 1);
   std::size_t size = 1;
   while (size <= code.size() && (code[size - 1] == '?' || code[size - 1] == '[')) ++size;
   return code.substr(0, size);
@@ -127,7 +127,7 @@ constexpr void append_cpp(Sink& sink, std::string_view code, HeldAs held, std::s
   const detail::NamedType* const named = detail::find_named_type(code.front());
   if (named == nullptr) return;
   std::string_view text = argument ? named->argument : named->cpp;
-  if (const std::size_t at = detail::find(text, '%'); at != std::string_view::npos) {
+  if (const std::size_t at = text.find('%'); at != std::string_view::npos) {
     sink.append(text.substr(0, at));
     sink.append(tensor);
     text.remove_prefix(at + 1);

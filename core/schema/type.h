@@ -4,6 +4,7 @@
 #include <keyway/core/schema/alias.h>
 #include <keyway/core/schema/packed_schema.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <string_view>
@@ -81,11 +82,7 @@ class SchemaType::Parts {
   constexpr iterator begin() const { return {type_.text_, type_.nodes_, type_.node().child}; }
   constexpr iterator end() const { return {type_.text_, type_.nodes_, detail::kNoNode}; }
   constexpr bool empty() const { return begin() == end(); }
-  constexpr std::size_t size() const {
-    std::size_t count = 0;
-    for (auto i = begin(); i != end(); ++i) ++count;
-    return count;
-  }
+  constexpr std::size_t size() const { return static_cast<std::size_t>(std::ranges::distance(begin(), end())); }
 
  private:
   SchemaType type_;
@@ -100,31 +97,16 @@ constexpr std::size_t SchemaType::list_size() const {
 }
 
 constexpr bool SchemaType::is_write() const {
-  if (alias().is_write()) return true;
-  for (const SchemaType part : parts()) {
-    if (part.is_write()) return true;
-  }
-  return false;
+  return alias().is_write() || std::ranges::any_of(parts(), [](SchemaType part) { return part.is_write(); });
 }
 
 constexpr bool SchemaType::is_alias() const {
-  if (alias()) return true;
-  for (const SchemaType part : parts()) {
-    if (part.is_alias()) return true;
-  }
-  return false;
+  return alias() || std::ranges::any_of(parts(), [](SchemaType part) { return part.is_alias(); });
 }
 
 constexpr bool operator==(SchemaType a, SchemaType b) {
-  if (a.kind() != b.kind() || a.name() != b.name() || a.list_size() != b.list_size() || a.alias() != b.alias()) {
-    return false;
-  }
-  auto i = a.parts().begin();
-  auto j = b.parts().begin();
-  for (; i != a.parts().end() && j != b.parts().end(); ++i, ++j) {
-    if (!(*i == *j)) return false;
-  }
-  return i == a.parts().end() && j == b.parts().end();
+  return a.kind() == b.kind() && a.name() == b.name() && a.list_size() == b.list_size() && a.alias() == b.alias() &&
+         std::ranges::equal(a.parts(), b.parts());
 }
 
 }  // namespace keyway::inline v1

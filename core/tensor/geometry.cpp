@@ -46,10 +46,25 @@ std::size_t checked_nbytes(IntArrayRef sizes, IntArrayRef strides, std::int64_t 
   return static_cast<std::size_t>(bytes);
 }
 
-DimVector contiguous_strides(IntArrayRef sizes) {
+namespace {
+// Orders of the dimensions of a rank, from the innermost on: as functions of a position.
+auto last_to_first(std::size_t rank) {
+  return [rank](std::size_t i) { return rank - 1 - i; };
+}
+// Channels first, then the spatial dimensions from the last, then the batch.
+auto channels_first(std::size_t rank) {
+  return [rank](std::size_t i) { return i == 0 ? 1 : i + 1 == rank ? 0 : rank - i; };
+}
+
+// Without elements every layout holds; with them, products of sizes stay below 2^63.
+bool has_no_elements(IntArrayRef sizes) { return std::find(sizes.begin(), sizes.end(), 0) != sizes.end(); }
+
+template <typename Order>
+DimVector strides_in_order(IntArrayRef sizes, const Order& order) {
   DimVector strides(sizes.size());
   std::int64_t stride = 1;
-  for (std::size_t d = sizes.size(); d-- > 0;) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::size_t d = order(i);
     strides[d] = stride;
     // A tensor with a 0 among its sizes may have any others: what overflows here is never used.
     if (__builtin_mul_overflow(stride, std::max<std::int64_t>(sizes[d], 1), &stride)) stride = 0;
@@ -57,72 +72,67 @@ DimVector contiguous_strides(IntArrayRef sizes) {
   return strides;
 }
 
-namespace {
-// Without elements every layout holds; with them, products of sizes stay below 2^63.
-bool has_no_elements(IntArrayRef sizes) { return std::find(sizes.begin(), sizes.end(), 0) != sizes.end(); }
-
-// Strides when dimensions are laid out in `order`, the innermost first.
-DimVector strides_in_order(IntArrayRef sizes, std::initializer_list<std::size_t> order) {
-  DimVector strides(sizes.size());
-  std::int64_t stride = 1;
-  for (std::size_t d : order) {
-    strides[d] = stride;
-    if (__builtin_mul_overflow(stride, std::max<std::int64_t>(sizes[d], 1), &stride)) stride = 0;
+template <typename Order>
+bool is_laid_out_in(IntArrayRef sizes, IntArrayRef strides, const Order& order) {
+  if (has_no_elements(sizes)) return true;
+  std::int64_t expected = 1;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::size_t d = order(i);
+    if (sizes[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    expected *= sizes[d];
   }
-  return strides;
+  return true;
+}
+
+// The dimensions by their strides, the smallest first.
+SmallVector<std::size_t, 6> by_stride(IntArrayRef strides) {
+  SmallVector<std::size_t, 6> order(strides.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
+  return order;
 }
 }  // namespace
+
+DimVector contiguous_strides(IntArrayRef sizes) { return strides_in_order(sizes, last_to_first(sizes.size())); }
 
 DimVector strides_for(IntArrayRef sizes, MemoryFormat format) {
   switch (format) {
     case MemoryFormat::Contiguous: return contiguous_strides(sizes);
     case MemoryFormat::ChannelsLast:
       KEYWAY_CHECK(sizes.size() == 4, "memory format channels_last needs 4 dimensions, but sizes are {}", sizes);
-      return strides_in_order(sizes, {1, 3, 2, 0});
+      break;
     case MemoryFormat::ChannelsLast3d:
       KEYWAY_CHECK(sizes.size() == 5, "memory format channels_last_3d needs 5 dimensions, but sizes are {}", sizes);
-      return strides_in_order(sizes, {1, 4, 3, 2, 0});
+      break;
     default: KEYWAY_FAIL(Value, "memory format {} does not say how to lay out a new tensor", format);
   }
+  return strides_in_order(sizes, channels_first(sizes.size()));
 }
 
 bool is_contiguous(IntArrayRef sizes, IntArrayRef strides) {
-  if (has_no_elements(sizes)) return true;
-  std::int64_t expected = 1;
-  for (std::size_t d = sizes.size(); d-- > 0;) {
-    if (sizes[d] == 1) continue;
-    if (strides[d] != expected) return false;
-    expected *= sizes[d];
-  }
-  return true;
+  return is_laid_out_in(sizes, strides, last_to_first(sizes.size()));
 }
 
 bool is_channels_last(IntArrayRef sizes, IntArrayRef strides) {
-  if (sizes.size() != 4 && sizes.size() != 5) return false;
-  if (has_no_elements(sizes)) return true;
-  std::int64_t expected = 1;
-  // Channels first, then the spatial dimensions from the last, then the batch.
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::size_t d = i == 0 ? 1 : i + 1 == sizes.size() ? 0 : sizes.size() - i;
-    if (sizes[d] == 1) continue;
-    if (strides[d] != expected) return false;
-    expected *= sizes[d];
-  }
-  return true;
+  return (sizes.size() == 4 || sizes.size() == 5) && is_laid_out_in(sizes, strides, channels_first(sizes.size()));
 }
 
 bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) {
   if (is_contiguous(sizes, strides)) return true;
-  SmallVector<std::size_t, 6> order(sizes.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
-  std::int64_t expected = 1;
-  for (std::size_t d : order) {
+  const auto order = by_stride(strides);
+  return is_laid_out_in(sizes, strides, [&](std::size_t i) { return order[i]; });
+}
+
+bool overlaps_itself(IntArrayRef sizes, IntArrayRef strides) {
+  if (has_no_elements(sizes)) return false;
+  std::int64_t reach = 0;  // furthest offset that the dimensions so far lead to
+  for (const std::size_t d : by_stride(strides)) {
     if (sizes[d] == 1) continue;
-    if (strides[d] != expected) return false;
-    expected *= sizes[d];
+    if (strides[d] <= reach) return true;
+    reach += (sizes[d] - 1) * strides[d];
   }
-  return true;
+  return false;
 }
 
 std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank) {

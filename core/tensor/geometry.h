@@ -32,6 +32,9 @@ KEYWAY_API bool is_contiguous(IntArrayRef sizes, IntArrayRef strides);
 KEYWAY_API bool is_channels_last(IntArrayRef sizes, IntArrayRef strides);
 // Elements fill one run of memory in some order of dimensions, each location once.
 KEYWAY_API bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides);
+// Whether two indices may lead to one location: a dimension of more than one element with stride 0, or strides that
+// interleave. Exact for dense tensors, and on the safe side for others.
+KEYWAY_API bool overlaps_itself(IntArrayRef sizes, IntArrayRef strides);
 
 // `dim` counted from the front: -1 is the last. A tensor without dimensions has the dims -1 and 0.
 // Throws keyway::Error(Index).

@@ -5,6 +5,7 @@
 #include <keyway/core/tensor/tensor_base.h>
 
 #include <cstring>
+#include <utility>
 
 namespace keyway::inline v1 {
 
@@ -97,6 +98,25 @@ void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef stri
     }
   }
   tensor.impl()->set_geometry(sizes, fresh, tensor.storage_offset(), numel);
+}
+
+namespace {
+// First and last byte + 1 that a tensor reaches in its storage.
+std::pair<std::size_t, std::size_t> extent(const TensorBase& tensor) {
+  const auto first = static_cast<std::size_t>(tensor.storage_offset()) * tensor.itemsize();
+  return {first, checked_nbytes(tensor.sizes(), tensor.strides(), tensor.storage_offset(), tensor.itemsize())};
+}
+}  // namespace
+
+Overlap overlap(const TensorBase& a, const TensorBase& b) {
+  if (!a.is_alias_of(b) || a.numel() == 0 || b.numel() == 0) return Overlap::None;
+  if (a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() && a.strides() == b.strides() &&
+      a.itemsize() == b.itemsize()) {
+    return Overlap::Same;
+  }
+  const auto [a_first, a_end] = extent(a);
+  const auto [b_first, b_end] = extent(b);
+  return a_end <= b_first || b_end <= a_first ? Overlap::None : Overlap::Partial;
 }
 
 std::string describe(const TensorBase& tensor) {

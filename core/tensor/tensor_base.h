@@ -99,6 +99,19 @@ KEYWAY_API TensorBase make_tensor_strided(IntArrayRef sizes, IntArrayRef strides
 // Requires: the geometry lies within base's storage.
 KEYWAY_API TensorBase make_view(const TensorBase& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset);
 
+// A tensor of its own over the same memory.
+inline TensorBase make_view(const TensorBase& base) {
+  return make_view(base, base.sizes(), base.strides(), base.storage_offset());
+}
+
+// How memory of two tensors meets.
+enum class Overlap {
+  None,
+  Same,     // the same elements at the same addresses
+  Partial,  // some, or not known
+};
+KEYWAY_API Overlap overlap(const TensorBase& a, const TensorBase& b);
+
 // Gives `tensor` other sizes in place, contiguous unless `strides` is given; its storage grows if it must,
 // and keeps its bytes. Throws keyway::Error if the storage belongs to somebody else and is too small.
 KEYWAY_API void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef strides = {});

@@ -8,7 +8,6 @@
 #include <keyway/core/keys/dispatch_key_set.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/core/tensor/autograd_meta.h>
-#include <keyway/core/tensor/memory_format.h>
 #include <keyway/core/tensor/sizes_and_strides.h>
 #include <keyway/core/tensor/storage.h>
 

@@ -3,44 +3,37 @@
 
 #include <keyway/dispatch/call/ivalue.h>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace keyway::inline v1 {
 
-// Calls `visit` with each defined tensor, and with those in lists and in lists of lists.
-template <typename F>
-void for_each_tensor(std::span<IValue> values, F&& visit) {
-  const auto visit_list = [&](const std::vector<TensorBase>& list) {
-    for (const TensorBase& tensor : list)
-      if (tensor.defined()) visit(tensor);
-  };
-  for (IValue& value : values) {
-    if (value.is_tensor() && value.tensor_ref().defined()) visit(std::as_const(value.tensor_ref()));
-    if (value.is(ValueTag::TensorList)) visit_list(value.to_tensor_list());
-    if (!value.is(ValueTag::TensorListList)) continue;
-    for (const std::vector<TensorBase>& list : value.to_tensor_lists()) visit_list(list);
-  }
-}
-
-// Whether `holds` is true of one of them.
+// Whether `holds` is true of a defined tensor: of the value itself, in a list, or in a list of lists.
 template <typename F>
 bool any_tensor(const IValue& value, F&& holds) {
   const auto any_of_list = [&](const std::vector<TensorBase>& list) {
-    for (const TensorBase& tensor : list)
-      if (tensor.defined() && holds(tensor)) return true;
-    return false;
+    return std::ranges::any_of(list, [&](const TensorBase& tensor) { return tensor.defined() && holds(tensor); });
   };
-  if (value.is_tensor()) {
-    const TensorBase tensor = value.to_tensor();
-    return tensor.defined() && holds(tensor);
-  }
+  if (value.is_tensor()) return value.tensor_ref().defined() && holds(value.tensor_ref());
   if (value.is(ValueTag::TensorList)) return any_of_list(value.to_tensor_list());
-  if (!value.is(ValueTag::TensorListList)) return false;
-  for (const std::vector<TensorBase>& list : value.to_tensor_lists())
-    if (any_of_list(list)) return true;
-  return false;
+  return value.is(ValueTag::TensorListList) && std::ranges::any_of(value.to_tensor_lists(), any_of_list);
+}
+
+// Whether it is of one of several values.
+template <typename F>
+bool any_tensor_in(std::span<const IValue> values, F&& holds) {
+  return std::ranges::any_of(values, [&](const IValue& value) { return any_tensor(value, holds); });
+}
+
+// Calls `visit` with each of these tensors.
+template <typename F>
+void for_each_tensor(std::span<const IValue> values, F&& visit) {
+  any_tensor_in(values, [&](const TensorBase& tensor) {
+    visit(tensor);
+    return false;
+  });
 }
 
 // Lets `change` put another tensor in the place of each. Values may be shared, so a list becomes one of its own.

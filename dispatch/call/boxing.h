@@ -5,12 +5,10 @@
 #include <keyway/dispatch/call/signature.h>
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace keyway::inline v1 {
 

@@ -44,8 +44,7 @@ __attribute__((always_inline)) inline DispatchKeySet keys_on_stack(const Operato
     }
     keys = detail::factory_keys(device.is_none() ? DeviceType::CPU : device.to_device().type());
   }
-  const ThreadState& state = thread_state;
-  return DispatchKeySet::from_raw((keys.raw() | state.included) & ~state.excluded);
+  return detail::with_thread_keys(keys);
 }
 
 // Requires: `found` is what the table gave.

@@ -187,7 +187,7 @@ constexpr void report_schema_of() {
 // A schema's text, by itself or by the operator's name.
 template <FixedString text, typename F = void>
 constexpr auto schema_text() {
-  if constexpr (contains(text.view(), '(')) {
+  if constexpr (text.view().find('(') != std::string_view::npos) {
     return text;
   } else {
     constexpr auto kName = fixed_text<ShortName<text>>();

@@ -5,7 +5,6 @@
 #include <keyway/dispatch/call/value_class.h>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -141,6 +140,8 @@ class KEYWAY_API IValue {
   }
   // A reference to the handle in place; None reads as an undefined tensor.
   TensorBase& tensor_ref();
+  // Requires: is_tensor().
+  const TensorBase& tensor_ref() const { return *reinterpret_cast<const TensorBase*>(&payload_.tensor); }
   std::int64_t to_int() const { return expect(ValueTag::Int), payload_.i; }
   // An integer is accepted.
   double to_double() const;

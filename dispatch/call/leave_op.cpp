@@ -3,7 +3,6 @@
 #include <keyway/dispatch/call/leave_op.h>
 #include <keyway/dispatch/call/operator_entry.h>
 
-#include <exception>
 #include <new>
 #include <stdexcept>
 #include <string>

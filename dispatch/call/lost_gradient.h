@@ -7,6 +7,7 @@
 #include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/dispatch/call/signature.h>
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -46,28 +47,20 @@ inline constexpr bool kHasTensors<std::optional<T>> = kHasTensors<T>;
 template <typename... T>
 inline constexpr bool kHasTensors<std::tuple<T...>> = (kHasTensors<T> || ...);
 
+// Whether a tensor in it does.
 template <typename R>
 bool lacks_gradient(const R& result) {
-  if constexpr (std::is_base_of_v<TensorBase, R>) {
-    return keyway::lacks_gradient(result);
-  } else {
+  if constexpr (!kHasTensors<R>) {
     return false;
+  } else if constexpr (std::is_base_of_v<TensorBase, R>) {
+    return keyway::lacks_gradient(result);
+  } else if constexpr (kIsVector<R>) {
+    return std::ranges::any_of(result, [](const auto& each) { return detail::lacks_gradient(each); });
+  } else if constexpr (kIsOptional<R>) {
+    return result && detail::lacks_gradient(*result);
+  } else {
+    return std::apply([](const auto&... each) { return (detail::lacks_gradient(each) || ...); }, result);
   }
-}
-template <typename T>
-bool lacks_gradient(const std::vector<T>& results) {
-  for (const T& result : results) {
-    if (detail::lacks_gradient(result)) return true;
-  }
-  return false;
-}
-template <typename T>
-bool lacks_gradient(const std::optional<T>& result) {
-  return result && detail::lacks_gradient(*result);
-}
-template <typename... T>
-bool lacks_gradient(const std::tuple<T...>& results) {
-  return std::apply([](const T&... each) { return (detail::lacks_gradient(each) || ...); }, results);
 }
 
 }  // namespace detail

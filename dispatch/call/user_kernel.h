@@ -54,21 +54,18 @@ struct Param<const T&> {
   static const T& from(const TensorBase& v) { return as_tensor<T>(v); }
 };
 template <TensorType T>
-struct Param<T> {
-  using Canonical = const TensorBase&;
-  static const T& from(const TensorBase& v) { return as_tensor<T>(v); }
-};
+struct Param<T> : Param<const T&> {};
 template <TensorType T>
 struct Param<T&> {
   using Canonical = TensorBase&;
   static T& from(TensorBase& v) { return as_tensor<T>(v); }
 };
-template <TensorType T>
+// Of what is undefined where it is absent.
+template <typename T>
+requires TensorType<T> || std::is_same_v<T, Generator>
 struct Param<std::optional<T>> {
-  using Canonical = const TensorBase&;
-  static std::optional<T> from(const TensorBase& v) {
-    return v.defined() ? std::optional<T>(as_tensor<T>(v)) : std::nullopt;
-  }
+  using Canonical = typename Param<T>::Canonical;
+  static std::optional<T> from(Canonical v) { return v.defined() ? std::optional<T>(Param<T>::from(v)) : std::nullopt; }
 };
 template <TensorType T>
 requires(!std::is_same_v<T, TensorBase>) struct Param<ArrayRef<T>> {
@@ -124,22 +121,11 @@ struct Param<T> {
   using Canonical = complex<typename T::value_type>;
   static T from(Canonical v) { return v; }
 };
-template <>
-struct Param<Scalar> {
-  using Canonical = const Scalar&;
-  static const Scalar& from(const Scalar& v) { return v; }
-};
-template <>
-struct Param<Generator> {
-  using Canonical = const Generator&;
-  static const Generator& from(const Generator& v) { return v; }
-};
-template <>
-struct Param<std::optional<Generator>> {
-  using Canonical = const Generator&;
-  static std::optional<Generator> from(const Generator& v) {
-    return v.defined() ? std::optional<Generator>(v) : std::nullopt;
-  }
+template <typename T>
+requires std::is_same_v<T, Scalar> || std::is_same_v<T, Generator>
+struct Param<T> {
+  using Canonical = const T&;
+  static const T& from(const T& v) { return v; }
 };
 // Of what is written otherwise than canonically: std::optional<std::vector<double>>, std::optional<std::string>.
 template <typename T>
@@ -177,13 +163,9 @@ template <TensorType T>
 struct Result<const T&> {
   using Canonical = TensorBase;
 };
-template <TensorType T>
+template <typename T>
 struct Result<std::vector<T>> {
-  using Canonical = std::vector<TensorBase>;
-};
-template <TensorType T>
-struct Result<std::vector<std::vector<T>>> {
-  using Canonical = std::vector<std::vector<TensorBase>>;
+  using Canonical = std::vector<typename Result<T>::Canonical>;
 };
 template <ForeignComplex T>
 struct Result<T> {
@@ -197,10 +179,6 @@ struct Result<std::optional<T>> {
 template <typename T>
 requires(!TensorType<T>) struct Result<std::optional<T>> {
   using Canonical = std::optional<typename Result<T>::Canonical>;
-};
-template <TensorType T>
-struct Result<std::vector<std::optional<T>>> {
-  using Canonical = std::vector<TensorBase>;
 };
 template <typename... T>
 struct Result<std::tuple<T...>> {

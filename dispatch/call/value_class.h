@@ -51,31 +51,13 @@ concept ValueClass = is_one_of<T>(ValueClasses());
 
 // The letter of a class that is no list and no std::optional; 0 if it is no class of values.
 template <typename T>
-inline constexpr char kLetterOf = 0;
-template <>
-inline constexpr char kLetterOf<TensorBase> = 'T';
-template <>
-inline constexpr char kLetterOf<std::int64_t> = 'i';
-template <>
-inline constexpr char kLetterOf<double> = 'd';
-template <>
-inline constexpr char kLetterOf<bool> = 'b';
-template <>
-inline constexpr char kLetterOf<complex<double>> = 'c';
-template <>
-inline constexpr char kLetterOf<Scalar> = 's';
-template <>
-inline constexpr char kLetterOf<std::string> = 'z';
-template <>
-inline constexpr char kLetterOf<ScalarType> = 't';
-template <>
-inline constexpr char kLetterOf<Layout> = 'l';
-template <>
-inline constexpr char kLetterOf<MemoryFormat> = 'm';
-template <>
-inline constexpr char kLetterOf<Device> = 'e';
-template <>
-inline constexpr char kLetterOf<Generator> = 'g';
+inline constexpr char kLetterOf =
+    []<typename... Classes>(std::string_view letters, TypeList<Classes...>) {
+      char found = 0;
+      ((found = std::is_same_v<T, Classes> ? letters.front() : found, letters.remove_prefix(1)), ...);
+      return found;
+    }("Tidbcsztlmeg", TypeList<TensorBase, std::int64_t, double, bool, complex<double>, Scalar, std::string, ScalarType,
+                               Layout, MemoryFormat, Device, Generator>());
 
 // The code of a class, as text with a 0 behind it.
 template <typename T>

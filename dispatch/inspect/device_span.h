@@ -4,7 +4,6 @@
 #include <keyway/core/device/event.h>
 #include <keyway/dispatch/inspect/profiler.h>
 
-#include <memory>
 #include <optional>
 
 namespace keyway::inline v1 {

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <tuple>
 
 namespace keyway::inline v1 {
 

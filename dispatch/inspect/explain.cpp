@@ -4,8 +4,6 @@
 #include <keyway/dispatch/registry/registry.h>
 #include <keyway/dispatch/registry/transaction.h>
 
-#include <algorithm>
-
 namespace keyway::inline v1 {
 
 namespace {
@@ -17,11 +15,7 @@ class Resolved {
  public:
   Resolved(const OperatorState& state, const Fallbacks& fallbacks) : state_(state), fallbacks_(fallbacks) {}
 
-  Resolution at(DispatchKey slot) const {
-    return resolve(
-        slot, [&](DispatchKey key) { return state_.find(key); },
-        [&](DispatchKey key) { return fallbacks_[static_cast<std::size_t>(key)].has_value(); });
-  }
+  Resolution at(DispatchKey slot) const { return state_.resolve(slot, fallbacks_); }
   // A fallthrough that is registered has the rule of a fallthrough, and its site.
   SlotContent content(DispatchKey slot) const {
     const Resolution r = at(slot);

@@ -18,14 +18,21 @@ std::string text_of(const RegisteredKernel& kernel) {
   return text;
 }
 
-Json json_of(DispatchKeySet keys) { return key_names(keys); }
+}  // namespace
 
-Json json_of(const RegisteredKernel& kernel) {
-  return {
+// By these nlohmann_json writes what an explanation is made of.
+static void to_json(Json& json, DispatchKeySet keys) { json = key_names(keys); }
+static void to_json(Json& json, const RegisteredKernel& kernel) {
+  json = {
       {"key", to_string(kernel.key)}, {"name", kernel.name}, {"file", kernel.site.file}, {"line", kernel.site.line}};
 }
-
-}  // namespace
+static void to_json(Json& json, const ArgumentKeys& argument) {
+  json = {{"name", argument.name}, {"keys", argument.keys}};
+}
+static void to_json(Json& json, const PassedKey& passed) {
+  json = {{"key", to_string(passed.key)}, {"why", passed.why}};
+}
+static void to_json(Json& json, const OtherKernel& other) { json = {{"kernel", other.kernel}, {"why", other.why}}; }
 
 std::string to_string(const SlotContent& content) {
   std::string text(to_string(content.rule));
@@ -54,24 +61,17 @@ std::string to_string(const Explanation& e) {
 }
 
 std::string to_json(const Explanation& e) {
-  Json out = {{"op", e.op}};
-  Json& arguments = out["arguments"] = Json::array();
-  for (const ArgumentKeys& argument : e.arguments) {
-    arguments.push_back({{"name", argument.name}, {"keys", json_of(argument.keys)}});
-  }
-  out["included"] = json_of(e.included);
-  out["excluded"] = json_of(e.excluded);
-  out["asked"] = json_of(e.asked);
-  out["effective"] = json_of(e.effective);
-  out["key"] = to_string(e.key);
-  out["rule"] = std::string(to_string(e.rule));
-  out["kernel"] = e.kernel ? json_of(*e.kernel) : Json();
-  Json& passed = out["passed"] = Json::array();
-  for (const PassedKey& one : e.passed) passed.push_back({{"key", to_string(one.key)}, {"why", one.why}});
-  Json& others = out["others"] = Json::array();
-  for (const OtherKernel& other : e.others) {
-    others.push_back({{"kernel", json_of(other.kernel)}, {"why", other.why}});
-  }
+  const Json out = {{"op", e.op},
+                    {"arguments", e.arguments},
+                    {"included", e.included},
+                    {"excluded", e.excluded},
+                    {"asked", e.asked},
+                    {"effective", e.effective},
+                    {"key", to_string(e.key)},
+                    {"rule", std::string(to_string(e.rule))},
+                    {"kernel", e.kernel ? Json(*e.kernel) : Json()},
+                    {"passed", e.passed},
+                    {"others", e.others}};
   return out.dump(2) + "\n";
 }
 

@@ -1,6 +1,5 @@
 #include <keyway/core/schema/printer.h>
 #include <keyway/core/schema/schema.h>
-#include <keyway/core/tensor/geometry.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/inspect/schema_check.h>
 
@@ -27,16 +26,7 @@ bool share_memory(const TensorBase& a, const TensorBase& b) {
 }
 
 // Whether the stretches of memory in which two tensors lie overlap. Parts of one block, side by side, do not.
-bool overlap(const TensorBase& a, const TensorBase& b) {
-  if (!share_memory(a, b)) return false;
-  const auto first = [](const TensorBase& t) {
-    return static_cast<std::size_t>(t.storage_offset()) * element_size(t.dtype());
-  };
-  const auto end = [](const TensorBase& t) {
-    return checked_nbytes(t.sizes(), t.strides(), t.storage_offset(), element_size(t.dtype()));
-  };
-  return first(a) < end(b) && first(b) < end(a);
-}
+bool overlaps(const TensorBase& a, const TensorBase& b) { return share_memory(a, b) && overlap(a, b) != Overlap::None; }
 
 // What a tensor is and holds, as long as that can be compared.
 struct Remembered {
@@ -104,6 +94,14 @@ class Check {
   }
 
  private:
+  // Whether something is true of a tensor among the arguments.
+  template <typename F>
+  bool any_argument(const F& holds) const {
+    return std::ranges::any_of(arguments_, [&](const RememberedArgument& argument) {
+      return std::ranges::any_of(argument.tensors,
+                                 [&](const Remembered& one) { return holds(argument.schema, one.tensor); });
+    });
+  }
   void check_argument(const RememberedArgument& argument) const {
     if (argument.schema.is_write()) return;
     for (const Remembered& tensor : argument.tensors) {
@@ -116,11 +114,8 @@ class Check {
 
   // Whether a tensor is an argument that is written to, too, or if `memory` shares memory with one.
   bool is_written(const TensorBase& tensor, bool memory) const {
-    return std::any_of(arguments_.begin(), arguments_.end(), [&](const RememberedArgument& other) {
-      return other.schema.is_write() &&
-             std::any_of(other.tensors.begin(), other.tensors.end(), [&](const Remembered& written) {
-               return tensor.is_same(written.tensor) || (memory && share_memory(tensor, written.tensor));
-             });
+    return any_argument([&](Argument schema, const TensorBase& written) {
+      return schema.is_write() && (tensor.is_same(written) || (memory && share_memory(tensor, written)));
     });
   }
 
@@ -153,7 +148,7 @@ class Check {
       for (const TensorBase& result : tensors_of(call_.stack[call_.first + i])) {
         if (!result.defined()) continue;
         for (const auto& [earlier, other] : seen) {
-          if (!result.is_same(other) && !overlap(result, other)) continue;
+          if (!result.is_same(other) && !overlaps(result, other)) continue;
           fail("results " + std::to_string(earlier + 1) + " and " + std::to_string(i + 1) +
                " share memory, which the schema does not say");
         }
@@ -172,12 +167,8 @@ class Check {
 
   // Whether an argument of a set has the memory of `tensor` too, so that a result of that set may have it.
   bool shares_with_set(const std::string& set, const TensorBase& tensor) const {
-    if (set.empty()) return false;
-    return std::any_of(arguments_.begin(), arguments_.end(), [&](const RememberedArgument& other) {
-      return set_of(other.schema.type()) == set &&
-             std::any_of(other.tensors.begin(), other.tensors.end(), [&](const Remembered& one) {
-               return one.tensor.is_same(tensor) || share_memory(one.tensor, tensor);
-             });
+    return !set.empty() && any_argument([&](Argument schema, const TensorBase& one) {
+      return set_of(schema.type()) == set && (one.is_same(tensor) || share_memory(one, tensor));
     });
   }
 

@@ -16,7 +16,6 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 namespace keyway::inline v1 {

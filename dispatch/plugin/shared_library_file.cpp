@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <string_view>
-#include <utility>
 
 namespace keyway::inline v1 {
 

@@ -3,8 +3,6 @@
 
 #include <keyway/dispatch/registry/library.h>
 
-#include <string>
-
 namespace keyway::inline v1 {
 
 // Appends what a block asks for to what others do: all are registered, or none.

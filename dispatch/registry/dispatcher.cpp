@@ -1,5 +1,6 @@
 #include <keyway/core/base/text.h>
 #include <keyway/core/base/warning.h>
+#include <keyway/dispatch/call/checked_kernel.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/dispatch/registry/registry.h>
 #include <keyway/dispatch/registry/registry_notifications.h>
@@ -14,10 +15,6 @@ namespace {
 constexpr std::string_view kRuleNames[] = {"direct kernel", "composite explicit", "composite implicit",
                                            "alias kernel",  "backend fallback",   "fallthrough",
                                            "missing"};
-
-std::string with_namespace(std::string_view name) {
-  return name.find("::") == std::string_view::npos ? "keyway::" + std::string(name) : std::string(name);
-}
 
 }  // namespace
 
@@ -81,7 +78,7 @@ void RegistrationHandle::release() noexcept {
 }
 
 std::optional<OperatorHandle> Dispatcher::find_op(std::string_view name) const {
-  const std::string full = with_namespace(name);
+  const std::string full = detail::full_name(name);
   if (const OperatorEntry* op = Registry::find_builtin(full)) return OperatorHandle(*op);
   Registry& registry = Registry::get();
   const std::lock_guard lock(registry.mutex);

@@ -6,7 +6,6 @@
 #include <keyway/dispatch/call/user_kernel.h>
 #include <keyway/dispatch/registry/resolver.h>
 
-#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -122,36 +121,28 @@ class TypedOperatorHandle<R(Args...)> : public OperatorHandle {
 
   explicit TypedOperatorHandle(const OperatorHandle& handle) : OperatorHandle(handle) {}
   R call(Args... args) const {
-    return result(Caller<Canonical>::call(
-        entry(), detail::as_kernel_arg<typename detail::Param<Args>::Canonical, Args>(args)...));
+    return result_of([&]() -> decltype(auto) {
+      return Caller<Canonical>::call(entry(),
+                                     detail::as_kernel_arg<typename detail::Param<Args>::Canonical, Args>(args)...);
+    });
   }
   R redispatch(DispatchKeySet keys, Args... args) const {
-    return result(Caller<Canonical>::redispatch(
-        entry(), keys, detail::as_kernel_arg<typename detail::Param<Args>::Canonical, Args>(args)...));
+    return result_of([&]() -> decltype(auto) {
+      return Caller<Canonical>::redispatch(
+          entry(), keys, detail::as_kernel_arg<typename detail::Param<Args>::Canonical, Args>(args)...);
+    });
   }
 
  private:
-  template <typename T>
-  static R result(T&& from) {
-    if constexpr (std::is_lvalue_reference_v<R>) {
-      return static_cast<R>(from);
+  template <typename Call>
+  static R result_of(const Call& call) {
+    if constexpr (std::is_void_v<R>) {
+      call();
+    } else if constexpr (std::is_lvalue_reference_v<R>) {
+      return static_cast<R>(call());
     } else {
-      return detail::convert_result<R>(std::forward<T>(from));
+      return detail::convert_result<R>(call());
     }
-  }
-};
-template <typename... Args>
-class TypedOperatorHandle<void(Args...)> : public OperatorHandle {
- public:
-  using Canonical = typename detail::UserKernel<detail::NoCallable, void(Args...)>::Canonical;
-
-  explicit TypedOperatorHandle(const OperatorHandle& handle) : OperatorHandle(handle) {}
-  void call(Args... args) const {
-    Caller<Canonical>::call(entry(), detail::as_kernel_arg<typename detail::Param<Args>::Canonical, Args>(args)...);
-  }
-  void redispatch(DispatchKeySet keys, Args... args) const {
-    Caller<Canonical>::redispatch(entry(), keys,
-                                  detail::as_kernel_arg<typename detail::Param<Args>::Canonical, Args>(args)...);
   }
 };
 

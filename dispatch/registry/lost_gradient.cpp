@@ -1,11 +1,11 @@
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/base/warning.h>
 #include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/call/box_by_schema.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/call/lost_gradient.h>
 #include <keyway/dispatch/registry/registry.h>
 
-#include <algorithm>
 #include <bit>
 #include <map>
 #include <new>
@@ -25,56 +25,29 @@ struct LostGradientWarnings {
   }
 };
 
-bool requires_grad(const TensorBase& tensor) { return tensor.defined() && tensor.requires_grad(); }
-bool any_requires_grad(ArrayRef<TensorBase> tensors) {
-  return std::any_of(tensors.begin(), tensors.end(), requires_grad);
-}
-bool any_requires_grad(ArrayRef<std::vector<TensorBase>> lists) {
-  return std::any_of(lists.begin(), lists.end(), [](const auto& list) { return any_requires_grad(list); });
-}
-
-// Of a typed call's argument of that schema type, a list or an optional one, at this address.
-template <typename List>
-bool any_requires_grad_at(const void* argument, bool optional) {
-  if (!optional) return any_requires_grad(*static_cast<const List*>(argument));
-  const auto& list = *static_cast<const std::optional<List>*>(argument);
-  return list && any_requires_grad(*list);
-}
-bool requires_grad_at(const void* argument, SchemaType type) {
-  const bool optional = type.is(TypeKind::Optional);
-  if (optional) type = type.element();
-  if (!type.is(TypeKind::List)) return requires_grad(*static_cast<const TensorBase*>(argument));
-  if (type.element().is(TypeKind::List))
-    return any_requires_grad_at<ArrayRef<std::vector<TensorBase>>>(argument, optional);
-  return any_requires_grad_at<ArrayRef<TensorBase>>(argument, optional);
-}
-
-// Whether a call comes to a mark, where gradients are recorded.
-bool meets_mark(const OperatorEntry& op, DispatchKeySet asked) {
+// Whether a call comes to a mark, where gradients are recorded, with an argument that requires one. `value` gives the
+// argument of a number.
+template <typename Value>
+bool meets_mark(const OperatorEntry& op, DispatchKeySet asked, const Value& value) {
   if (!grad_enabled() || !asked.has(Functionality::Autograd)) return false;
   const Table& table = op.table();
-  return table.is_mark(table.find(asked).kernel);
+  if (!table.is_mark(table.find(asked).kernel)) return false;
+  for (std::uint64_t rest = op.info().boxed.tensors; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(rest));
+    if (any_tensor(value(i), [](const TensorBase& tensor) { return tensor.requires_grad(); })) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 bool loses_gradient(const OperatorEntry& op, DispatchKeySet asked, const IValue* arguments) {
-  if (!meets_mark(op, asked)) return false;
-  for (std::uint64_t rest = op.info().boxed.tensors; rest != 0; rest &= rest - 1) {
-    const IValue& value = arguments[std::countr_zero(rest)];
-    if (any_tensor(value, [](const TensorBase& tensor) { return tensor.requires_grad(); })) return true;
-  }
-  return false;
+  return meets_mark(op, asked, [&](std::size_t i) -> const IValue& { return arguments[i]; });
 }
 
 bool detail::loses_gradient_at(const OperatorEntry& op, DispatchKeySet asked, const void* const* arguments) {
-  if (!meets_mark(op, asked)) return false;
-  const ArgumentList list = op.schema().arguments();
-  for (std::uint64_t rest = op.info().boxed.tensors; rest != 0; rest &= rest - 1) {
-    const int i = std::countr_zero(rest);
-    if (requires_grad_at(arguments[i], list[static_cast<std::size_t>(i)].type())) return true;
-  }
-  return false;
+  return meets_mark(op, asked,
+                    [&](std::size_t i) { return box_by_schema(op.schema().arguments()[i].type(), arguments[i]); });
 }
 
 bool lacks_gradient(const TensorBase& result) {

@@ -5,8 +5,6 @@
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/dispatch/registry/static_table.h>
 
-#include <algorithm>
-
 namespace keyway::inline v1 {
 
 namespace {
@@ -17,7 +15,7 @@ std::string list_registered(const Table& table) {
     const KernelInfo& info = table.info[i];
     text += text.empty() ? "" : ", ";
     text += to_string(info.key);
-    if (info.file[0] != '\0') text += format(" ({}:{})", std::initializer_list<FormatArg>{info.file, info.line});
+    if (info.file[0] != '\0') text += std::string(" (") + info.file + ":" + std::to_string(info.line) + ")";
   }
   return text.empty() ? "nothing" : text;
 }
@@ -99,21 +97,18 @@ std::string cause(const OperatorEntry& op, const Table& table, DispatchKeySet ke
   }
   const DispatchKey key = keys.highest_priority_key();
   if (is_per_backend(keys.highest_functionality()) && keys.highest_backend_number() == 0) {
-    return format("the key set {} names no backend", std::initializer_list<FormatArg>{to_string(keys)});
+    return "the key set " + to_string(keys) + " names no backend";
   }
   if (has_only_autograd(table)) {
     return "it has only an Autograd kernel, which runs when an argument carries that key; what must always "
            "run is a "
            "composite";
   }
-  std::string text = format("it has no kernel for {}", std::initializer_list<FormatArg>{to_string(key)});
+  std::string text = "it has no kernel for " + to_string(key);
   if (is_per_backend(keys.highest_functionality())) {
     const auto backend = static_cast<DeviceType>(keys.highest_backend_number() - 1);
     const bool known = to_string(backend) != "unknown";
-    if (!known) {
-      text = format("the backend of device type {} is not loaded",
-                    std::initializer_list<FormatArg>{keys.highest_backend_number() - 1});
-    }
+    if (!known) text = "the backend of device type " + std::to_string(static_cast<int>(backend)) + " is not loaded";
     text += argument_on(op, stack, backend);
     if (known) text += state_of(backend);
   }
@@ -126,11 +121,10 @@ void missing_kernel(const OperatorEntry& op, const KernelBase& kernel, DispatchK
   if (has_kernel_now(op, keys)) return redispatch_boxed(op, keys, stack);
   const Table& table = Table::of(kernel);  // the one that the call found, which may not be the operator's any more
   const bool is_empty = keys.highest_functionality() == Functionality::Undefined && takes_only_lists(op);
-  Error error(
-      is_empty ? ErrorKind::Value : ErrorKind::NotImplemented,
-      format("{}. Keys of the call: {}. Registered: {}.",
-             std::initializer_list<FormatArg>{cause(op, table, keys, stack), to_string(keys), list_registered(table)}),
-      __FILE__, __LINE__);
+  Error error(is_empty ? ErrorKind::Value : ErrorKind::NotImplemented,
+              cause(op, table, keys, stack) + ". Keys of the call: " + to_string(keys) +
+                  ". Registered: " + list_registered(table) + ".",
+              __FILE__, __LINE__);
   error.leave_op(op.short_name());
   throw error;
 }

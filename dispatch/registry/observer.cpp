@@ -90,23 +90,33 @@ void Registry::publish_all() {
   for (const auto& [op, table] : publications) op->table_.store(table, std::memory_order_seq_cst);
 }
 
+namespace {
+
+// Puts observers in the place of those before, of which null is none. Requires: the registry's lock is held.
+void exchange_observers(Registry& registry, std::shared_ptr<const Observers> next) {
+  const std::shared_ptr<const Observers> before = registry.observers;
+  const bool is_observed_as_before = (before == nullptr) == (next == nullptr);
+  store_observers(std::move(next));
+  if (is_observed_as_before) return;
+  try {
+    registry.publish_all();
+  } catch (...) {
+    store_observers(before);
+    throw;
+  }
+}
+
+}  // namespace
+
 CallObserver::~CallObserver() = default;
 
 ObserverHandle observe_calls(std::shared_ptr<CallObserver> observer) {
   Registry& registry = Registry::get();
   const std::lock_guard lock(registry.mutex);
-  const std::shared_ptr<const Observers> before = registry.observers;
-  auto next = before == nullptr ? std::make_shared<Observers>() : std::make_shared<Observers>(*before);
+  auto next =
+      registry.observers == nullptr ? std::make_shared<Observers>() : std::make_shared<Observers>(*registry.observers);
   next->push_back(observer);
-  store_observers(std::move(next));
-  if (before == nullptr) {
-    try {
-      registry.publish_all();
-    } catch (...) {
-      store_observers(nullptr);
-      throw;
-    }
-  }
+  exchange_observers(registry, std::move(next));
   return ObserverHandle(std::move(observer));
 }
 
@@ -114,19 +124,9 @@ void ObserverHandle::remove() {
   if (!observer_) return;
   Registry& registry = Registry::get();
   const std::lock_guard lock(registry.mutex);
-  const std::shared_ptr<const Observers> before = registry.observers;
-  auto next = std::make_shared<Observers>(*before);
+  auto next = std::make_shared<Observers>(*registry.observers);
   next->erase(std::find(next->begin(), next->end(), observer_));
-  const bool last = next->empty();
-  store_observers(last ? nullptr : std::shared_ptr<const Observers>(std::move(next)));
-  if (last) {
-    try {
-      registry.publish_all();
-    } catch (...) {
-      store_observers(before);
-      throw;
-    }
-  }
+  exchange_observers(registry, next->empty() ? nullptr : std::move(next));
   observer_.reset();
 }
 

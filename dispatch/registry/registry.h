@@ -58,6 +58,12 @@ struct OperatorState {
     }
     return -1;
   }
+  // What serves a slot.
+  Resolution resolve(DispatchKey slot, const Fallbacks& fallbacks) const {
+    return keyway::resolve(
+        slot, [&](DispatchKey key) { return find(key); },
+        [&](DispatchKey key) { return fallbacks[static_cast<std::size_t>(key)].has_value(); });
+  }
 };
 
 // Every table that an operator ever had: equal ones are used again.

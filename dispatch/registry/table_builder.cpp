@@ -94,8 +94,7 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
   for (int slot = 0; slot < kSlotCount; ++slot) {
     const auto key = static_cast<DispatchKey>(slot);
     const auto& fallback = fallbacks[static_cast<std::size_t>(slot)];
-    const Resolution r = resolve(
-        key, [&](DispatchKey k) { return state.find(k); }, [&](DispatchKey) { return fallback.has_value(); });
+    const Resolution r = state.resolve(key, fallbacks);
     if (r.registration >= 0) {
       const auto i = static_cast<std::size_t>(r.registration);
       const Registration& from = state.registrations[i];

@@ -5,7 +5,6 @@
 #include <keyway/dispatch/registry/transaction.h>
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 
 namespace keyway::inline v1 {
@@ -18,22 +17,16 @@ RegistrationSite site_of(const OpInfo& info) { return {info.file, info.line}; }
 const OpInfo* keep_info(const std::string& full_name, const std::string& schema, const std::string& tags,
                         const RegistrationSite& site, std::uint64_t signature, BoxedCallInfo boxed) {
   struct Kept {
+    explicit Kept(const std::string& full)
+        : name(full.substr(0, full.find('.'))), overload(full.substr(std::min(name.size() + 1, full.size()))) {}
     std::string name, overload;
     OpInfo info;
   };
   using Key = std::tuple<std::string, std::string, std::string, int>;  // schema, tags, file, line
   static auto& infos = *new std::map<Key, Kept>;
-  const auto [at, fresh] = infos.try_emplace(Key{schema, tags, site.file, site.line});
+  const auto [at, fresh] = infos.try_emplace(Key{schema, tags, site.file, site.line}, full_name);
   Kept& kept = at->second;
   if (fresh) {
-    try {
-      const std::size_t dot = full_name.find('.');
-      kept.name = full_name.substr(0, dot);
-      if (dot != std::string::npos) kept.overload = full_name.substr(dot + 1);
-    } catch (...) {
-      infos.erase(at);
-      throw;
-    }
     const auto& [text, tag_text, file, line] = at->first;
     kept.info = OpInfo{kept.name, kept.overload, text, file.c_str(), line, signature, boxed, 0,
                        0,         nullptr,       0,    tag_text,     "",   "",        ""};
@@ -146,8 +139,8 @@ void Transaction::check_def(const DefRequest& def) {
   };
   try {
     const OwnedSchema schema(def.schema);
-    Definition definition{std::string(schema->full_name()), schema, "", to_string(*schema), def.tags, def.site};
-    const std::string& name = definition.name;
+    const std::string name(schema->full_name());
+    Definition definition{name, schema, "", to_string(*schema), def.tags, def.site};
     KEYWAY_CHECK_AS(Registration, name.find("::") != std::string::npos, "{} names no namespace", name);
     definition.code = canonical_signature(*schema).code;
     for (const Argument argument : schema->arguments()) {
@@ -169,16 +162,15 @@ void Transaction::check_def(const DefRequest& def) {
         check_kernel(name, schema, def.site, impl.code, impl.site);
       }
     }
-    definition_numbers_.emplace(name, definitions_.size());
-    definitions_.push_back(std::move(definition));
+    definitions_.emplace(name, std::move(definition));
   } catch (const Error& e) {
     error(std::string(e.what()) + " (defined at " + def.site.str() + ")" + difference);
   }
 }
 
 const Transaction::Definition* Transaction::definition_of(const std::string& op) const {
-  const auto number = definition_numbers_.find(op);
-  return number == definition_numbers_.end() ? nullptr : &definitions_[number->second];
+  const auto found = definitions_.find(op);
+  return found == definitions_.end() ? nullptr : &found->second;
 }
 
 void Transaction::check_kernel(const std::string& op, const OwnedSchema& schema, const RegistrationSite& schema_site,
@@ -266,7 +258,7 @@ void Transaction::prepare(const BlockRequest& request) {
   for (const auto& [name, site] : request.owns) {
     owned_.emplace_back(&registry_.namespaces.try_emplace(name).first->second, site);
   }
-  for (const Definition& definition : definitions_) define(definition);
+  for (const auto& [name, definition] : definitions_) define(definition);
   for (const ImplRequest& impl : request.impls) {
     OperatorState& next = change(registry_.record(impl.op)).next;
     if (const int other = next.find(impl.key); other >= 0) {
@@ -409,10 +401,7 @@ void Transaction::warn_of_lost_gradients(const std::string& name, const Operator
     const Registration& mine = next.registrations[static_cast<std::size_t>(kernel)];
     if (mine.block != block_ || (mine.kernel.flags & kFallthrough) != 0) continue;
     const auto autograd = static_cast<DispatchKey>(slot_of(Functionality::Autograd, backend));
-    const Resolution r = resolve(
-        autograd, [&](DispatchKey key) { return next.find(key); },
-        [&](DispatchKey key) { return fallbacks[static_cast<std::size_t>(key)].has_value(); });
-    if (r.rule != ResolutionRule::Fallthrough) continue;
+    if (next.resolve(autograd, fallbacks).rule != ResolutionRule::Fallthrough) continue;
     notifications_.warnings.push_back("the kernel of " + name + " for " + to_string(mine.key) + " at " +
                                       mine.site.str() + " takes the gradient away that its composite at " +
                                       next.registrations[static_cast<std::size_t>(composite)].site.str() +

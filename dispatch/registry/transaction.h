@@ -86,8 +86,7 @@ class Transaction {
   Registry& registry_;
   const std::uint64_t block_;
   std::vector<std::string> errors_;
-  std::vector<Definition> definitions_;
-  std::map<std::string, std::size_t> definition_numbers_;  // by name
+  std::map<std::string, Definition> definitions_;  // by name
 
   std::map<OperatorRecord*, Change> changes_;
   std::unique_ptr<Fallbacks> fallbacks_;  // null: as they are
