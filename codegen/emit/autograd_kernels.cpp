@@ -3,22 +3,14 @@
 #include <keyway/codegen/emit/cpp_formula.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/registrations.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/model/op_scope.h>
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace keyway::inline v1 {
 namespace {
-
-std::vector<std::string> names_of(const ArgumentList& arguments) {
-  std::vector<std::string> names;
-  for (const Argument argument : arguments) names.emplace_back(argument.name());
-  return names;
-}
 
 // The arguments that the overload writes to.
 std::vector<std::string> written(FunctionSchema schema) {
@@ -49,7 +41,7 @@ std::string recorder_signature(FunctionSchema schema) {
 // A call of the op below the kernel: `head` + "(ops::mm, keys_ & ..., self, mat2);".
 std::string below(FunctionSchema schema, std::string_view head, std::string_view keys) {
   std::vector<std::string> arguments = {"ops::" + cpp_identifier(schema), std::string(keys)};
-  for (std::string& name : names_of(schema.arguments())) arguments.push_back(std::move(name));
+  for (std::string& name : texts_of(schema.arguments(), &Argument::name)) arguments.push_back(std::move(name));
   return Doc::list(fmt::format("{}(", head), arguments, ");").lines(2);
 }
 
@@ -167,8 +159,7 @@ class Recorder {
     if (field.kind == SavedKind::Metadata)
       each_node(*field.expr, [&](const Expr& node) {
         const std::string tensor = tested_tensor(field, node);
-        if (!tensor.empty() && std::ranges::find(tests, tensor + ".defined()") == tests.end())
-          tests.push_back(tensor + ".defined()");
+        if (!tensor.empty() && !contains(tests, tensor + ".defined()")) tests.push_back(tensor + ".defined()");
       });
     if (tests.empty()) return {};
     Doc all = tests.front();
@@ -209,15 +200,15 @@ std::vector<std::string> watched(const Op& op, const AutogradPlan& plan, const O
   std::vector<std::string> names;
   const FunctionSchema schema = *overload.schema;
   const auto add = [&](std::string name) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    if (!contains(names, name)) names.push_back(std::move(name));
   };
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     const Argument argument = schema.arguments()[i];
     const bool own = i < op.schema->arguments().size();
     const std::string name(own ? op.schema->arguments()[i].name() : argument.name());
-    const bool input = std::ranges::find(plan.inputs, name, &GradInput::name) != plan.inputs.end() &&
-                       (!op.derivatives.empty() || argument.is_write());
-    const bool underived = std::ranges::find(plan.underived, name) != plan.underived.end();
+    const bool input =
+        contains(plan.inputs, name, &GradInput::name) && (!op.derivatives.empty() || argument.is_write());
+    const bool underived = contains(plan.underived, name);
     if (input || underived || argument.is_write()) add(std::string(argument.name()));
   }
   return names;
@@ -238,7 +229,7 @@ std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overlo
     return out + redispatch;
   }
   std::vector<Doc> arguments = {"keys_"};
-  for (const std::string& name : names_of(schema.arguments())) arguments.emplace_back(name);
+  for (const std::string& name : texts_of(schema.arguments(), &Argument::name)) arguments.emplace_back(name);
   const Doc record = Doc::list(fmt::format("return record_{}(", id), std::move(arguments), ");");
   const Doc one_line = Doc::conditional(needs, ")", record);
   out += one_line.fits(2) ? one_line.lines(2)

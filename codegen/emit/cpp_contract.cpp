@@ -1,6 +1,6 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_contract.h>
 #include <keyway/codegen/emit/cpp_metadata.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/expr/signature.h>
 
 #include <algorithm>
@@ -105,7 +105,7 @@ class Evidence {
   }
 
   void add(std::string text, Doc cpp) {
-    if (std::ranges::find(seen_, text) != seen_.end()) return;
+    if (contains(seen_, text)) return;
     values_.push_back(Doc::list("{", {Doc::literal(text), std::move(cpp)}, "}"));
     seen_.push_back(std::move(text));
   }

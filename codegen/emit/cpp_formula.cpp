@@ -1,7 +1,6 @@
 #include <keyway/codegen/emit/cpp_expr.h>
 #include <keyway/codegen/emit/cpp_formula.h>
 #include <keyway/codegen/emit/cpp_types.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/model/variants.h>
 #include <keyway/core/base/error.h>
 

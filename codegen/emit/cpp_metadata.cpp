@@ -1,6 +1,6 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_metadata.h>
 #include <keyway/codegen/emit/cpp_types.h>
-#include <keyway/codegen/expr/expr_printer.h>
 
 #include <algorithm>
 #include <array>
@@ -34,8 +34,6 @@ std::string function_of(std::string_view predicate) {
   if (predicate == "to_real" || predicate == "to_complex") return std::string(predicate);
   return fmt::format("contract::{}", predicate);
 }
-
-bool contains(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
 bool is_ordering(CompareOp op) { return op != CompareOp::Equal && op != CompareOp::NotEqual; }
 

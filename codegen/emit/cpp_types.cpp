@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/core/schema/canonical_cpp.h>
@@ -86,17 +87,14 @@ std::string public_default(DefaultValue value, SchemaType type) {
   }
   if (value.kind() != DefaultKind::List)
     return one_default(value, type.is(TypeKind::List) ? type.element().kind() : type.kind());
-  std::string items;
-  for (const DefaultValue item : value.elements())
-    items += (items.empty() ? "" : ", ") + public_default(item, type.element());
-  return "{" + items + "}";
+  const auto text_of = [&](DefaultValue item) { return public_default(item, type.element()); };
+  return fmt::format("{{{}}}", joined(texts_of(value.elements(), text_of)));
 }
 
 std::vector<std::string> parameters(FunctionSchema schema, std::string (*type_of)(SchemaType)) {
-  std::vector<std::string> out;
-  for (const Argument argument : schema.arguments())
-    out.push_back(fmt::format("{} {}", type_of(argument.type()), argument.name()));
-  return out;
+  return texts_of(schema.arguments(), [&](const Argument& argument) {
+    return fmt::format("{} {}", type_of(argument.type()), argument.name());
+  });
 }
 
 }  // namespace

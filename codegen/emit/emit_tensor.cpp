@@ -132,8 +132,8 @@ std::string emit_methods(const std::vector<Family>& families) {
   for (const Extra& extra : kExtras)
     if (has_op(families, extra.op)) extras += extra.definition;
   if (!extras.empty()) extras.insert(0, "\n// --- Short forms\n\n");
-  return file_banner(families) + "// Included by tensor.h.\n#pragma once\n\n" + includes(std::move(paths)) +
-         "\nnamespace keyway::inline v1 {\n" + methods + extras + "\n}  // namespace keyway::inline v1\n";
+  return header_text(file_banner(families) + "// Included by tensor.h.\n", std::move(paths), families.front(), "",
+                     methods + extras);
 }
 
 }  // namespace keyway::inline v1

@@ -1,7 +1,7 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/public_api.h>
-#include <keyway/codegen/expr/expr_printer.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -172,18 +172,13 @@ std::vector<PublicFunction> public_methods(const Family& family) {
 }
 
 std::vector<std::string> declared(const std::vector<PublicParameter>& parameters) {
-  std::vector<std::string> out;
-  for (const PublicParameter& parameter : parameters)
-    out.push_back(fmt::format("{} {}{}{}", parameter.type, parameter.name, parameter.default_value.empty() ? "" : " = ",
-                              parameter.default_value));
-  return out;
+  return texts_of(parameters, [](const PublicParameter& p) {
+    return fmt::format("{} {}{}{}", p.type, p.name, p.default_value.empty() ? "" : " = ", p.default_value);
+  });
 }
 
 std::vector<std::string> defined(const std::vector<PublicParameter>& parameters) {
-  std::vector<std::string> out;
-  for (const PublicParameter& parameter : parameters)
-    out.push_back(fmt::format("{} {}", parameter.type, parameter.name));
-  return out;
+  return texts_of(parameters, [](const PublicParameter& p) { return fmt::format("{} {}", p.type, p.name); });
 }
 
 std::string public_body(const PublicFunction& function) {
@@ -220,9 +215,7 @@ std::string public_comment(const PublicFunction& function, std::string_view inde
   const Op& op = *function.op;
   if (function.kind == OverloadKind::Inplace) return comment("In place.", indent);
   if (function.kind == OverloadKind::Out) {
-    std::string names;
-    for (const std::string& name : op.out.arguments) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", name);
-    return comment(fmt::format("Into {}.", names), indent);
+    return comment(fmt::format("Into `{}`.", joined(op.out.arguments, "`, `")), indent);
   }
   if (function.base != op.schema->name()) return comment(fmt::format("The same as {}.", op.schema->name()), indent);
   std::string out = comment(op.doc, indent);

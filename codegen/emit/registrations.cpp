@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/signature.h>
 
@@ -31,8 +32,7 @@ std::string_view wrapper_of(WrapperKind kind, OverloadKind overload) {
 bool has_native_kernel(const Op& op, std::string_view backend) {
   if (!takes_backend_kernel(op)) return false;
   const RecipeKind kind = op.recipe.kind;
-  return kind == RecipeKind::Pointwise || kind == RecipeKind::Reduction ||
-         std::ranges::find(op.recipe.kernels, backend) != op.recipe.kernels.end();
+  return kind == RecipeKind::Pointwise || kind == RecipeKind::Reduction || contains(op.recipe.kernels, backend);
 }
 
 bool is_below_autograd(const Op& op) {

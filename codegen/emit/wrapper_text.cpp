@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_contract.h>
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_metadata.h>
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <iterator>
 #include <utility>
 
@@ -74,7 +74,7 @@ class Struct {
     if (outputs > 0) out += fmt::format("  static constexpr std::size_t kOutputs = {};\n", outputs);
     if (op_.variants.out)
       out += fmt::format("  static constexpr const char* kOutNames[] = {{\"{}\"}};\n",
-                         fmt::join(op_.out.arguments, "\", \""));
+                         joined(op_.out.arguments, "\", \""));
     if (op_.variants.out) out += fmt::format("  static constexpr OutDtype kOutDtype = OutDtype::{};\n", out_dtype());
     return out;
   }
@@ -211,7 +211,7 @@ class Struct {
       const std::string name(argument.name());
       if (describes_result(op_, name)) continue;
       const auto tensor = std::ranges::find(tensors, name, &TensorArgument::name);
-      const bool promoted = std::ranges::find(dtypes_.promoted, name) != dtypes_.promoted.end();
+      const bool promoted = contains(dtypes_.promoted, name);
       if (tensor == tensors.end() || tensor->written)
         values.push_back(wrapped_in_run(name));
       else if (promoted)

@@ -75,8 +75,7 @@ std::vector<EntryDraft> draft_entries(const ExpandedFile& file, const Report& re
 FamilyDraft draft_family(const SourceFile& file, Diagnostics& diagnostics) {
   FamilyDraft draft{{stem_of(file.path), file.path, {}, {}, {}, {}, {}}, Report(diagnostics, file.path), {}, {}};
   if (const auto fault = name_fault(draft.family.name))
-    draft.report.error({},
-                       fmt::format("the file's name is the family's, but {} {}", in_quotes(draft.family.name), *fault));
+    draft.report.error({}, "the file's name is the family's, but {} {}", in_quotes(draft.family.name), *fault);
   const auto written = read_json(file.text, draft.report);
   if (!written) return draft;
   draft.file = expand_entries(*written, draft.report);
@@ -92,8 +91,8 @@ void check_families_unique(const std::vector<FamilyDraft>& drafts) {
   for (const FamilyDraft& draft : drafts) {
     const auto [first, added] = seen.emplace(draft.family.name, &draft);
     if (!added)
-      draft.report.error({}, fmt::format("the family {} is also that of {}", in_quotes(draft.family.name),
-                                         first->second->family.file));
+      draft.report.error({}, "the family {} is also that of {}", in_quotes(draft.family.name),
+                         first->second->family.file);
   }
 }
 
@@ -108,8 +107,8 @@ void check_order(const FamilyDraft& draft) {
   for (const EntryDraft& entry : draft.entries) {
     if (!entry.schema || (last && entry.origin->written == last->origin->written)) continue;
     if (last && sort_key(**entry.schema) < sort_key(**last->schema))
-      entry.report.error(entry.json->place(), fmt::format("ops are sorted by name: this one stands before {}",
-                                                          shown((*last->schema)->full_name())));
+      entry.report.error(entry.json->place(), "ops are sorted by name: this one stands before {}",
+                         shown((*last->schema)->full_name()));
     else
       last = &entry;
   }
@@ -122,7 +121,7 @@ void check_entries_unique(const std::vector<FamilyDraft>& drafts) {
       if (!entry.schema) continue;
       const Place place = entry.json->find("func")->place();
       const auto [first, added] = origins.emplace((*entry.schema)->full_name(), entry.report.at(place));
-      if (!added) entry.report.error(place, fmt::format("stands already at {}", first->second));
+      if (!added) entry.report.error(place, "stands already at {}", first->second);
     }
   }
 }
@@ -278,8 +277,8 @@ void mark_planned(std::vector<Family>& families, Diagnostics& diagnostics) {
       called.planned = true;
       if (planned_results(called) == 0)
         report.error(contract.text.at(node.offset),
-                     fmt::format("a contract asks for results that are planned before the kernel runs, and {} has none",
-                                 in_quotes(called.name())));
+                     "a contract asks for results that are planned before the kernel runs, and {} has none",
+                     in_quotes(called.name()));
     });
   };
   for (const Family& family : families)

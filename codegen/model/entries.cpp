@@ -67,19 +67,18 @@ JsonValue expand_entry(const JsonValue& entry, Macros& macros, std::vector<Local
 // The number of entries that a template gives, 0 after an error.
 std::size_t count_entries(const JsonValue& words, const Macros& macros, const Report& report) {
   std::size_t count = 0;
-  const auto fail = [&](Place place, const std::string& why) {
-    report.error(place, why);
+  const auto fail = [&](Place place, std::string_view why, const auto&... values) {
+    report.error(place, why, values...);
     return std::size_t{0};
   };
   for (const JsonMember& word : words.members) {
     if (const std::string fault = macros.name_fault(word.key.text); !fault.empty()) return fail(word.key.place, fault);
     if (word.value.kind != JsonKind::Array || word.value.items.empty())
-      return fail(word.value.place(),
-                  fmt::format("{} has a list of values, one for each entry of the template", in_quotes(word.key.text)));
+      return fail(word.value.place(), "{} has a list of values, one for each entry of the template",
+                  in_quotes(word.key.text));
     if (count != 0 && word.value.items.size() != count)
-      return fail(word.value.place(),
-                  fmt::format("{} has {} values, but {} has {}", in_quotes(word.key.text), word.value.items.size(),
-                              in_quotes(words.members.front().key.text), count));
+      return fail(word.value.place(), "{} has {} values, but {} has {}", in_quotes(word.key.text),
+                  word.value.items.size(), in_quotes(words.members.front().key.text), count);
     count = word.value.items.size();
   }
   return count != 0 ? count : fail(words.place(), "'for' names nothing");
@@ -87,8 +86,7 @@ std::size_t count_entries(const JsonValue& words, const Macros& macros, const Re
 
 void report_unused(const JsonValue& words, const std::vector<bool>& used, const Report& report) {
   for (std::size_t i = 0; i < used.size(); ++i)
-    if (!used[i])
-      report.error(words.members[i].key.place, fmt::format("nothing uses {}", in_quotes(words.members[i].key.text)));
+    if (!used[i]) report.error(words.members[i].key.place, "nothing uses {}", in_quotes(words.members[i].key.text));
 }
 
 // The entries of a template, up to the first that has an error.

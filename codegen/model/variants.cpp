@@ -73,9 +73,7 @@ std::string cpp_identifier(FunctionSchema schema) {
   return fmt::format("{}{}{}", schema.name(), overload.empty() ? "" : "_", overload);
 }
 
-bool is_tensor_option(std::string_view name) {
-  return std::ranges::find(kTensorOptions, name) != std::end(kTensorOptions);
-}
+bool is_tensor_option(std::string_view name) { return contains(kTensorOptions, name); }
 
 bool has_tensor_options(FunctionSchema schema) {
   return std::ranges::all_of(kTensorOptions,
