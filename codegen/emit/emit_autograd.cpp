@@ -81,6 +81,7 @@ std::string emit_autograd_kernels(const Family& family) {
     for (const Overload& overload : expand_variants(op)) text += kernel_declarations(op, overload);
     if (!text.empty()) declarations += "\n" + comment(to_string(*op.schema)) + text;
   }
+  if (declarations.empty()) return {};
   return header_text(file_banner(family) + "// Kernels at Autograd and, adinplace_, at ADInplaceOrView.\n",
                      {"keyway/dispatch/call/kernel.h", "keyway/dispatch/call/signature.h"}, family, "autograd",
                      declarations);

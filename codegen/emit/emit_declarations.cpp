@@ -42,6 +42,7 @@ std::string emit_composites(const Family& family) {
                               public_parameters(schema), ");")
                         .lines();
   }
+  if (declarations.empty()) return {};
   return header_text(
       file_banner(family) + "// The functions that composite operators are; their definitions are written by hand.\n",
       {"keyway/tensor.h"}, family, "composite", declarations);
@@ -50,6 +51,7 @@ std::string emit_composites(const Family& family) {
 std::string emit_helpers(const Family& family) {
   std::string declarations;
   for (const Helper& helper : family.helpers) declarations += declaration(family, helper);
+  if (declarations.empty()) return {};
   return header_text(
       file_banner(family) +
           "// The C++ functions that formulas of derivatives call; their definitions are written by hand.\n",

@@ -129,6 +129,7 @@ std::string declarations(const Family& family, const Backend& backend) {
     if (!has_native_kernel(op, backend.key)) continue;
     declarations += "\n" + comment(to_string(*op.schema)) + Doc::list(head(op), kernel_parameters(op), ");").lines();
   }
+  if (declarations.empty()) return {};
   return header_text(file_banner(family), {"keyway/dispatch/call/signature.h"}, family, backend.name, declarations);
 }
 
