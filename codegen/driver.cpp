@@ -13,7 +13,6 @@
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
-#include <optional>
 
 namespace keyway::inline v1 {
 namespace {

@@ -2,9 +2,7 @@
 #include <keyway/core/base/text.h>
 #include <keyway/core/schema/lexer.h>
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <iterator>
 
 namespace keyway::inline v1 {
 namespace {

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace keyway::inline v1 {
@@ -39,6 +41,13 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 template <typename Range, typename Value, typename Projection = std::identity>
 bool contains(const Range& range, const Value& value, Projection projection = {}) {
   return std::ranges::find(range, value, projection) != std::ranges::end(range);
+}
+
+// The items of both.
+template <typename Item>
+std::vector<Item> concatenated(std::type_identity_t<std::vector<Item>> first, std::vector<Item> others) {
+  std::ranges::move(others, std::back_inserter(first));
+  return first;
 }
 
 // Of each item of a list the text that `text_of`, a member or a function, gives.

@@ -22,16 +22,14 @@ std::vector<std::string> written(FunctionSchema schema) {
 
 // `TensorBase mm(const KernelBase&, DispatchKeySet keys, ...` + `tail`.
 std::string kernel_signature(FunctionSchema schema, std::string_view name, std::string_view tail) {
-  std::vector<std::string> parameters = {"const KernelBase&", "DispatchKeySet keys_"};
-  for (std::string& parameter : canonical_parameters(schema)) parameters.push_back(std::move(parameter));
+  const auto parameters = concatenated({"const KernelBase&", "DispatchKeySet keys_"}, canonical_parameters(schema));
   return Doc::list(fmt::format("{} {}(", canonical_result_type(schema), name), parameters, tail).lines();
 }
 
 // `TensorBase record_mm(DispatchKeySet keys, ...`: what a kernel leaves to a function of its own, so that it stays
 // small.
 std::string recorder_signature(FunctionSchema schema) {
-  std::vector<std::string> parameters = {"DispatchKeySet keys_"};
-  for (std::string& parameter : canonical_parameters(schema)) parameters.push_back(std::move(parameter));
+  const auto parameters = concatenated({"DispatchKeySet keys_"}, canonical_parameters(schema));
   return Doc::list(
              fmt::format("[[gnu::noinline]] {} record_{}(", canonical_result_type(schema), cpp_identifier(schema)),
              parameters, ") {")
@@ -40,8 +38,8 @@ std::string recorder_signature(FunctionSchema schema) {
 
 // A call of the op below the kernel: `head` + "(ops::mm, keys_ & ..., self, mat2);".
 std::string below(FunctionSchema schema, std::string_view head, std::string_view keys) {
-  std::vector<std::string> arguments = {"ops::" + cpp_identifier(schema), std::string(keys)};
-  for (std::string& name : texts_of(schema.arguments(), &Argument::name)) arguments.push_back(std::move(name));
+  const auto arguments = concatenated({"ops::" + cpp_identifier(schema), std::string(keys)},
+                                      texts_of(schema.arguments(), &Argument::name));
   return Doc::list(fmt::format("{}(", head), arguments, ");").lines(2);
 }
 
@@ -228,9 +226,8 @@ std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overlo
     if (!tensors.empty()) out += Doc::conditional(needs, ") [[unlikely]]", refused).lines(2);
     return out + redispatch;
   }
-  std::vector<Doc> arguments = {"keys_"};
-  for (const std::string& name : texts_of(schema.arguments(), &Argument::name)) arguments.emplace_back(name);
-  const Doc record = Doc::list(fmt::format("return record_{}(", id), std::move(arguments), ");");
+  const auto arguments = concatenated({"keys_"}, texts_of(schema.arguments(), &Argument::name));
+  const Doc record = Doc::list(fmt::format("return record_{}(", id), arguments, ");");
   const Doc one_line = Doc::conditional(needs, ")", record);
   out += one_line.fits(2) ? one_line.lines(2)
                           : Doc::conditional(needs, ") {").lines(2) + record.lines(4) + Doc("}").lines(2);

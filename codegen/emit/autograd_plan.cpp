@@ -10,7 +10,6 @@
 #include <cctype>
 #include <fmt/format.h>
 #include <set>
-#include <utility>
 
 namespace keyway::inline v1 {
 namespace {

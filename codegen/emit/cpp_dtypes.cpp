@@ -220,10 +220,9 @@ class Planner {
   // What the name of a tensor or result stands for; empty for other names.
   std::string dtype_of(const std::string& name) const {
     if (contains(common_names_, name)) return "plan_.common";
-    for (const TensorArgument& tensor : tensors_)
-      if (tensor.name == name) return own_dtype(tensor);
-    for (const TensorArgument& tensor : others_)
-      if (tensor.name == name) return own_dtype(tensor);
+    for (const auto* tensors : {&tensors_, &others_})
+      for (const TensorArgument& tensor : *tensors)
+        if (tensor.name == name) return own_dtype(tensor);
     const auto result = result_index(name);
     return result ? fmt::format("plan_.dtype[{}]", *result) : std::string();
   }

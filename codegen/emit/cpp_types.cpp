@@ -15,11 +15,7 @@ namespace keyway::inline v1 {
 namespace {
 
 // What the constants of expressions are in C++, besides the values that schemas have names for.
-struct Constant {
-  std::string_view name;
-  std::string_view cpp;
-};
-constexpr Constant kConstants[] = {
+constexpr CppWord kConstants[] = {
     {"inf", "std::numeric_limits<double>::infinity()"},
     {"nan", "std::numeric_limits<double>::quiet_NaN()"},
     {"pi", "std::numbers::pi"},
@@ -99,12 +95,16 @@ std::vector<std::string> parameters(FunctionSchema schema, std::string (*type_of
 
 }  // namespace
 
+std::string_view cpp_word(std::span<const CppWord> table, std::string_view word, std::string_view otherwise) {
+  const auto found = std::ranges::find(table, word, &CppWord::word);
+  return found == table.end() ? otherwise : found->cpp;
+}
+
 std::string_view cpp_constant(std::string_view name) {
   for (const NamedValue& value : kNamedValues) {
     if (value.is_called(name)) return value.cpp;
   }
-  const auto* found = std::ranges::find(kConstants, name, &Constant::name);
-  return found == std::end(kConstants) ? name : found->cpp;
+  return cpp_word(kConstants, name, name);
 }
 
 std::string canonical_type(SchemaType type) { return canonical_argument(type).cpp; }

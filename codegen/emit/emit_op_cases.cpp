@@ -5,7 +5,6 @@
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/model/variants.h>
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace keyway::inline v1 {

@@ -149,11 +149,9 @@ std::string planned_text(const Family& family) {
   std::string out;
   for (const Op& op : family.ops) {
     if (!op.planned) continue;
-    std::vector<Doc> names{"plan_"};
-    for (const Argument argument : op.schema->arguments()) names.emplace_back(argument.name());
+    const auto names = concatenated({"plan_"}, texts_of(op.schema->arguments(), &Argument::name));
     out += plan_declaration(op, ") {") +
-           Doc::list(fmt::format("wrappers::{}::plan(", cpp_identifier(*op.schema)), std::move(names), ");").lines(2) +
-           "}\n";
+           Doc::list(fmt::format("wrappers::{}::plan(", cpp_identifier(*op.schema)), names, ");").lines(2) + "}\n";
   }
   if (out.empty()) return out;
   return "\nnamespace plans {\n" + out + "}  // namespace plans\n";

@@ -53,8 +53,7 @@ std::vector<PublicParameter> parameters_of(FunctionSchema schema, bool method) {
     else if (!options || !is_tensor_option(argument.name()))
       others.push_back(parameter_of(argument));
   }
-  outs.insert(outs.end(), others.begin(), others.end());
-  return outs;
+  return concatenated(std::move(outs), std::move(others));
 }
 
 std::vector<std::string> arguments_of(FunctionSchema schema, bool method) {
@@ -85,11 +84,7 @@ PublicFunction public_function(const Op& op, const Overload& overload, std::stri
 }
 
 // The aliases, behind an empty one for the operator's own name.
-std::vector<std::string> names_of(const Op& op) {
-  std::vector<std::string> names(1);
-  names.insert(names.end(), op.aliases.begin(), op.aliases.end());
-  return names;
-}
+std::vector<std::string> names_of(const Op& op) { return concatenated({""}, op.aliases); }
 
 // --- Defaults that would make a call ambiguous
 
@@ -185,8 +180,7 @@ std::string public_body(const PublicFunction& function) {
   const std::string identifier = cpp_identifier(*function.schema);
   const FunctionSchema schema = *function.schema;
   const ArgumentList returns = schema.returns();
-  std::vector<std::string> arguments = {"ops::" + identifier};
-  arguments.insert(arguments.end(), function.arguments.begin(), function.arguments.end());
+  const auto arguments = concatenated({"ops::" + identifier}, function.arguments);
   const Doc call = Doc::list(fmt::format("Caller<ops::{}_sig>::call(", identifier), arguments, ")");
   const auto returned = [](const Doc& value) { return ("return " + value + ";").lines(2); };
   if (returns.empty()) return (call + ";").lines(2);

@@ -9,8 +9,7 @@ namespace keyway::inline v1 {
 namespace {
 
 bool takes_tensors(const Op& op) {
-  const ArgumentList arguments = op.schema->arguments();
-  return std::ranges::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
+  return std::ranges::any_of(op.schema->arguments(), [](const Argument& argument) {
     return expr_type_of(argument.type()).base == ExprBase::Tensor;
   });
 }

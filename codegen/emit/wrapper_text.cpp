@@ -62,9 +62,7 @@ class Struct {
   }
 
   std::vector<std::string> plan_parameters() const {
-    std::vector<std::string> out{fmt::format("Plan<{}>& plan_", planned_results(op_))};
-    for (std::string& parameter : canonical_parameters(schema_)) out.push_back(std::move(parameter));
-    return out;
+    return concatenated({fmt::format("Plan<{}>& plan_", planned_results(op_))}, canonical_parameters(schema_));
   }
 
  private:
@@ -222,8 +220,8 @@ class Struct {
       else
         values.emplace_back(name);
     }
-    std::vector<std::string> parameters{"Kernel* kernel_", fmt::format("const Plan<{}>& plan_", planned_results(op_))};
-    for (std::string& parameter : canonical_parameters(schema_)) parameters.push_back(std::move(parameter));
+    auto parameters = concatenated({"Kernel* kernel_", fmt::format("const Plan<{}>& plan_", planned_results(op_))},
+                                   canonical_parameters(schema_));
     std::string before;
     if (dtypes_.compares) {
       before =

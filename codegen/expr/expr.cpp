@@ -1,7 +1,6 @@
 #include <keyway/codegen/expr/expr.h>
 #include <keyway/codegen/expr/expr_error.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace keyway::inline v1 {

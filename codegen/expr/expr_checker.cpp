@@ -4,7 +4,6 @@
 #include <keyway/codegen/expr/operator_rules.h>
 #include <keyway/codegen/expr/vocabulary.h>
 
-#include <algorithm>
 #include <optional>
 #include <span>
 #include <utility>
@@ -215,8 +214,7 @@ class Checker {
     if (const auto choice = choose(helpers, types, Lifting::None)) {
       if (scope_.find(e.function))
         throw ExprError(expr.offset,
-                        "{} is a helper, but also an argument or a result of the operator, "
-                        "which hides it in C++",
+                        "{} is a helper, but also an argument or a result of the operator, which hides it in C++",
                         in_quotes(e.function));
       return called(*choice->signature, ExprRole::Helper);
     }
@@ -277,9 +275,7 @@ class Checker {
     if (note == notes_.end() || note->second.role != ExprRole::Operator) return;
     constexpr std::string_view kPlanned[] = {"dim", "dtype", "size", "sizes"};
     if (!contains(kPlanned, e.method))
-      throw ExprError(e.object->offset,
-                      "of an operator's result a contract knows dim, dtype, size and sizes, "
-                      "not {}",
+      throw ExprError(e.object->offset, "of an operator's result a contract knows dim, dtype, size and sizes, not {}",
                       in_quotes(e.method));
   }
 

@@ -8,7 +8,6 @@
 
 #include <charconv>
 #include <optional>
-#include <span>
 #include <string>
 #include <system_error>
 #include <utility>

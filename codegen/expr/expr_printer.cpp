@@ -2,7 +2,6 @@
 #include <keyway/codegen/expr/expr.h>
 
 #include <fmt/format.h>
-#include <string_view>
 
 namespace keyway::inline v1 {
 namespace {

@@ -2,7 +2,6 @@
 #include <keyway/codegen/expr/vocabulary.h>
 #include <keyway/core/schema/literal.h>
 
-#include <algorithm>
 #include <iterator>
 #include <span>
 

@@ -22,4 +22,9 @@ const JsonValue* JsonValue::find(std::string_view key) const {
   return nullptr;
 }
 
+const JsonValue* JsonValue::find(std::string_view key, JsonKind wanted) const {
+  const JsonValue* value = find(key);
+  return value != nullptr && value->kind == wanted ? value : nullptr;
+}
+
 }  // namespace keyway::inline v1

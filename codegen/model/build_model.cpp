@@ -49,8 +49,7 @@ std::string stem_of(std::string_view path) {
 EntryDraft draft_entry(const JsonValue& json, const EntryOrigin& origin, const Report& file_report, bool is_reported) {
   EntryDraft draft{&json, &origin, file_report.for_words(origin.words), std::nullopt, false};
   Diagnostics unread;
-  const JsonValue* func = json.find("func");
-  if (func && func->kind == JsonKind::String)
+  if (const JsonValue* func = json.find("func", JsonKind::String))
     draft.schema = read_schema(func->text, is_reported ? draft.report : Report(unread, file_report.file()));
   if (draft.schema) draft.report = draft.report.in_op((*draft.schema)->full_name());
   draft.well_shaped = is_reported && check_entry_shape(json, draft.report);
@@ -139,15 +138,12 @@ void add_operator(FunctionTable& table, const EntryDraft& entry) {
   table.add_operator(schema, variants.function, variants.method);
 }
 
-void add_operators(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
-  for (const FamilyDraft& draft : drafts)
+void add_functions(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
+  for (const FamilyDraft& draft : drafts) {
     for (const EntryDraft& entry : draft.entries)
       if (entry.schema) add_operator(table, entry);
-}
-
-void add_helpers(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
-  for (const FamilyDraft& draft : drafts)
     for (const Helper& helper : draft.family.helpers) table.add_helper(*helper.schema);
+  }
 }
 
 // Functions of `drafts` hide those of `base` that have their name.
@@ -161,11 +157,9 @@ void hide(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
 
 FunctionTable table_of(const std::vector<FamilyDraft>& drafts, const std::vector<FamilyDraft>& base) {
   FunctionTable table;
-  add_operators(table, base);
-  add_helpers(table, base);
+  add_functions(table, base);
   if (!base.empty()) hide(table, drafts);
-  add_operators(table, drafts);
-  add_helpers(table, drafts);
+  add_functions(table, drafts);
   return table;
 }
 
@@ -179,11 +173,11 @@ std::vector<FamilyDraft> draft_families(const std::vector<SourceFile>& files, Di
 // The families become those of the library whose namespace their operators have.
 void make_library(std::vector<Family>& families, const std::vector<FamilyDraft>& base, Diagnostics& diagnostics) {
   std::vector<OwnedSchema> schemas;
-  for (const FamilyDraft& draft : base)
+  for (const FamilyDraft& draft : base) {
     for (const EntryDraft& entry : draft.entries)
       if (entry.schema) schemas.push_back(*entry.schema);
-  for (const FamilyDraft& draft : base)
     for (const Helper& helper : draft.family.helpers) schemas.push_back(helper.schema);
+  }
   const std::string library = check_library(families, diagnostics);
   for (Family& family : families) {
     family.library = library;

@@ -2,8 +2,6 @@
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/model/dim_arguments.h>
 
-#include <algorithm>
-
 namespace keyway::inline v1 {
 namespace {
 

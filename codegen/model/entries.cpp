@@ -3,7 +3,6 @@
 #include <keyway/codegen/model/entry_shape.h>
 #include <keyway/codegen/model/macros.h>
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
@@ -33,8 +32,8 @@ std::string_view name_in(std::string_view func) {
 }
 
 void name_calls(JsonValue& entry) {
-  const JsonValue* func = entry.find("func");
-  if (func == nullptr || func->kind != JsonKind::String) return;
+  const JsonValue* func = entry.find("func", JsonKind::String);
+  if (func == nullptr) return;
   const std::string op(name_in(func->text.text));
   for (JsonMember& member : entry.members) {
     if (member.key.text == "example") name_call(member.value, op);
@@ -114,8 +113,7 @@ JsonValue expand_ops(const JsonValue& written, Macros& macros, const Report& rep
   for (std::size_t i = 0; i < written.items.size(); ++i) {
     const JsonValue& entry = written.items[i];
     std::vector<LocalMacro> none;
-    const JsonValue* words = entry.kind == JsonKind::Object ? entry.find("for") : nullptr;
-    if (words != nullptr && words->kind == JsonKind::Object) {
+    if (entry.find("for", JsonKind::Object) != nullptr) {
       expand_template(entry, i, macros, report, out, ops);
     } else {
       const std::size_t errors = report.count();
@@ -133,8 +131,7 @@ ExpandedFile expand_entries(const JsonValue& file, const Report& report) {
   if (file.kind != JsonKind::Object) return out;
   out.json = JsonValue::of(JsonKind::Object, file.text);
   const std::size_t errors = report.count();
-  const JsonValue* list = file.find("macros");
-  Macros macros(list != nullptr && list->kind == JsonKind::Object ? list : nullptr, report);
+  Macros macros(file.find("macros", JsonKind::Object), report);
   std::vector<LocalMacro> none;
   for (const JsonMember& member : file.members) {
     if (member.key.text == "macros")

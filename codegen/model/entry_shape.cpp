@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace keyway::inline v1 {
 namespace {

@@ -3,7 +3,6 @@
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/codegen/model/op_scope.h>
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 #include <utility>

@@ -2,7 +2,6 @@
 #include <keyway/codegen/model/op_reader.h>
 
 #include <algorithm>
-#include <iterator>
 
 namespace keyway::inline v1 {
 namespace {
@@ -30,8 +29,7 @@ std::vector<std::string> read_kernels(const OpSource& source, const JsonValue& l
 }
 
 bool has_aliasing_result(FunctionSchema schema) {
-  return std::ranges::any_of(schema.returns().begin(), schema.returns().end(),
-                             [](const Argument& result) { return result.is_alias(); });
+  return std::ranges::any_of(schema.returns(), [](const Argument& result) { return result.is_alias(); });
 }
 
 }  // namespace

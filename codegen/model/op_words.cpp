@@ -33,12 +33,10 @@ std::vector<std::string> implied_tags(const OpSource& source, const Recipe& reci
   const auto is_tensor = [](const Argument& value) { return expr_type_of(value.type()).base == ExprBase::Tensor; };
   const auto is_generator = [](const Argument& value) { return to_string(value.type()).starts_with("Generator"); };
   const ArgumentList arguments = source.schema->arguments();
-  const ArgumentList results = source.schema->returns();
   std::vector<std::string> tags;
-  if (std::none_of(arguments.begin(), arguments.end(), is_tensor) &&
-      std::any_of(results.begin(), results.end(), is_tensor))
+  if (std::ranges::none_of(arguments, is_tensor) && std::ranges::any_of(source.schema->returns(), is_tensor))
     tags.emplace_back("factory");
-  if (std::any_of(arguments.begin(), arguments.end(), is_generator)) tags.emplace_back("nondeterministic_seeded");
+  if (std::ranges::any_of(arguments, is_generator)) tags.emplace_back("nondeterministic_seeded");
   if (recipe.kind == RecipeKind::Pointwise) tags.emplace_back("pointwise");
   return tags;
 }
