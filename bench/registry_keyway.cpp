@@ -1,5 +1,5 @@
 // What a call costs when the registry holds more, and what it costs when its kernel can go: the typed call of
-// dispatch_keyway.cpp again, of Keyway alone.
+// dispatch.cpp again, of Keyway alone.
 #include <keyway/bench/harness.h>
 #include <keyway/dispatch/inspect/dispatch_recording.h>
 #include <keyway/dispatch/inspect/explain.h>

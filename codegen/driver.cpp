@@ -13,7 +13,6 @@
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
-#include <optional>
 
 namespace keyway::inline v1 {
 namespace {
@@ -126,19 +125,18 @@ DriverResult select(const Options& options, const std::vector<Family>& families)
     wanted.merge(read_selection(file, families, diagnostics));
   if (!diagnostics.empty()) return {1, {}, diagnostics.str()};
   write_all(emit_selected_ops(families, wanted), options.out);
-  return {0, {}, {}};
+  return {0};
 }
 
 DriverResult show(const Options& options, const std::vector<Family>& families) {
   const std::string entries = show_entries(families, options.show);
-  if (!entries.empty()) return {0, entries, {}};
+  if (!entries.empty()) return {0, entries};
   std::vector<std::string> names;
   for (const Family& family : families)
     for (const Op& op : family.ops) names.emplace_back(op.name());
-  return {1,
-          {},
-          fmt::format("keyway-codegen: there is no operator {}{}\n", in_quotes(options.show),
-                      did_you_mean(options.show, names))};
+  return {.exit_code = 1,
+          .err = fmt::format("keyway-codegen: there is no operator {}{}\n", in_quotes(options.show),
+                             did_you_mean(options.show, names))};
 }
 
 DriverResult generate(const Options& options) {
@@ -151,12 +149,12 @@ DriverResult generate(const Options& options) {
   const std::string list = list_of(outputs, options.out);
   if (!options.list_to.empty()) {
     write_if_changed(options.list_to, list);
-    return {0, {}, {}};
+    return {0};
   }
   KEYWAY_CHECK(options.expect.empty() || read_file(options.expect) == list,
                "the files to generate are not those in {}: configure the build again", options.expect);
   write_all(outputs, options.out);
-  return {0, {}, {}};
+  return {0};
 }
 
 }  // namespace
@@ -165,7 +163,7 @@ DriverResult run_codegen(const std::vector<std::string>& arguments) {
   Options options;
   try {
     options = parse_options(arguments);
-    if (options.help) return {0, std::string(kUsage), {}};
+    if (options.help) return {0, std::string(kUsage)};
   } catch (const std::exception& error) {
     return {2, {}, fmt::format("keyway-codegen: {}\n{}", error.what(), kUsage)};
   }

@@ -2,16 +2,15 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace keyway::inline v1 {
 
 struct DriverResult {
-  int exit_code;    // 0: done; 1: the schema files have errors; 2: wrong usage, or a file cannot be read or
-                    // written
-  std::string out;  // for standard output
-  std::string err;  // for standard error
+  int exit_code;         // 0: done; 1: the schema files have errors; 2: wrong usage, or a file cannot be read or
+                         // written
+  std::string out = {};  // for standard output
+  std::string err = {};  // for standard error
 };
 
 // keyway-codegen [--list-to FILE] [--expect FILE] [--base FILE]... --out DIR FILE...

@@ -33,15 +33,15 @@ std::vector<LocatedText> names_in_recording(const SourceFile& file, Diagnostics&
   const Report report(diagnostics, file.path);
   const auto recording = read_json(file.text, report);
   if (!recording) return {};
-  const JsonValue* decisions = recording->kind == JsonKind::Object ? recording->find("decisions") : nullptr;
-  if (decisions == nullptr || decisions->kind != JsonKind::Array) {
+  const JsonValue* decisions = recording->find("decisions", JsonKind::Array);
+  if (decisions == nullptr) {
     report.error(recording->place(), "this is no recording: it has no list of decisions");
     return {};
   }
   std::vector<LocatedText> names;
   for (const JsonValue& decision : decisions->items) {
-    const JsonValue* op = decision.kind == JsonKind::Object ? decision.find("op") : nullptr;
-    if (op == nullptr || op->kind != JsonKind::String) {
+    const JsonValue* op = decision.find("op", JsonKind::String);
+    if (op == nullptr) {
       report.error(decision.place(), "a decision names no operator");
     } else if (op->text.text.starts_with(kNamespace)) {
       names.push_back(op->text);

@@ -1,9 +1,9 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/model/variants.h>
 #include <keyway/codegen/show.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -33,27 +33,23 @@ class EntryText {
   void list(std::string_view key, const std::vector<std::string>& items) {
     if (!items.empty()) put(key, bracketed("[", items, "]", key.size() + 6));
   }
-  void texts(std::string_view key, const std::vector<std::string>& items) {
-    std::vector<std::string> all;
-    for (const std::string& item : items) all.push_back(json_string(item));
-    list(key, all);
-  }
+  void texts(std::string_view key, const std::vector<std::string>& items) { list(key, texts_of(items, json_string)); }
   void object(std::string_view key, const std::vector<std::pair<std::string, std::string>>& members) {
-    std::vector<std::string> all;
-    for (const auto& [name, value] : members)
-      all.push_back(fmt::format("{}: {}", json_string(name), json_string(value)));
-    put(key, members.empty() ? "{}" : bracketed("{ ", all, " }", key.size() + 6));
+    const auto text_of = [](const auto& member) {
+      return fmt::format("{}: {}", json_string(member.first), json_string(member.second));
+    };
+    put(key, members.empty() ? "{}" : bracketed("{ ", texts_of(members, text_of), " }", key.size() + 6));
   }
-  std::string str() const { return fmt::format("{{ {} }}\n", fmt::join(keys_, ",\n  ")); }
+  std::string str() const { return fmt::format("{{ {} }}\n", joined(keys_, ",\n  ")); }
 
  private:
   // The items in brackets: on one line where they fit behind their key, else each below the first, in `column`.
   static std::string bracketed(std::string_view open, const std::vector<std::string>& items, std::string_view close,
                                std::size_t column) {
-    std::string line = fmt::format("{}{}{}", open, fmt::join(items, ", "), close);
+    std::string line = fmt::format("{}{}{}", open, joined(items), close);
     if (column + line.size() <= kColumns) return line;
     const std::string next = ",\n" + std::string(column + open.size(), ' ');
-    return fmt::format("{}{}{}", open, fmt::join(items, next), close);
+    return fmt::format("{}{}{}", open, joined(items, next), close);
   }
   void put(std::string_view key, const std::string& json) { keys_.push_back(fmt::format("\"{}\": {}", key, json)); }
 
@@ -69,8 +65,7 @@ void put_recipe(EntryText& entry, const Op& op) {
 void put_dtypes(EntryText& entry, const DTypes& dtypes) {
   entry.text("dtypes", dtypes.preset);
   std::vector<std::pair<std::string, std::string>> rules;
-  for (const DTypeRule& rule : dtypes.rules)
-    rules.emplace_back(fmt::format("{}", fmt::join(rule.names, ", ")), rule.set.text.text);
+  for (const DTypeRule& rule : dtypes.rules) rules.emplace_back(joined(rule.names), rule.set.text.text);
   if (!rules.empty()) entry.object("dtypes", rules);
 }
 
@@ -81,22 +76,20 @@ void put_variants(EntryText& entry, const Op& op) {
   if (op.variants.inplace) variants.emplace_back("inplace");
   if (op.variants.out) variants.emplace_back("out");
   entry.texts("variants", variants);
-  if (op.variants.out) entry.text("out", fmt::format("{}({})", op.out.name, fmt::join(op.out.arguments, ", ")));
+  if (op.variants.out) entry.text("out", fmt::format("{}({})", op.out.name, joined(op.out.arguments)));
 }
 
 void put_formulas(EntryText& entry, std::string_view key, const std::vector<Formula>& formulas) {
-  std::vector<std::string> items;
-  for (const Formula& formula : formulas) {
-    const std::string text = json_string(formula.text.text);
-    items.push_back(formula.about_index ? fmt::format("{{ \"index\": {} }}", text) : text);
-  }
-  entry.list(key, items);
+  entry.list(key, texts_of(formulas, [](const Formula& formula) {
+               const std::string text = json_string(formula.text.text);
+               return formula.about_index ? fmt::format("{{ \"index\": {} }}", text) : text;
+             }));
 }
 
 void put_differentiation(EntryText& entry, const Op& op) {
   std::vector<std::pair<std::string, std::string>> formulas;
   for (const Derivative& derivative : op.derivatives)
-    formulas.emplace_back(fmt::format("{}", fmt::join(derivative.inputs, ", ")), derivative.formula.text.text);
+    formulas.emplace_back(joined(derivative.inputs), derivative.formula.text.text);
   if (op.differentiability_stated) entry.object("derivatives", formulas);
   entry.text("autocast", to_string(op.autocast));
   entry.text("vmap", op.vmap.name);
@@ -105,11 +98,10 @@ void put_differentiation(EntryText& entry, const Op& op) {
 }
 
 void put_samples(EntryText& entry, const Op& op) {
-  std::vector<std::string> samples;
-  for (const Example& sample : op.samples)
-    samples.push_back(sample.error.empty() ? sample.text.text
-                                           : fmt::format("{} raises {}", sample.text.text, sample.error));
-  entry.texts("samples", samples);
+  entry.texts("samples", texts_of(op.samples, [](const Example& sample) {
+                return sample.error.empty() ? sample.text.text
+                                            : fmt::format("{} raises {}", sample.text.text, sample.error);
+              }));
 }
 
 }  // namespace
@@ -138,7 +130,7 @@ std::string show_entries(const std::vector<Family>& families, std::string_view n
   for (const Family& family : families)
     for (const Op& op : family.ops)
       if (op.name() == name || op.schema->name() == name) entries.push_back(show_entry(op));
-  return fmt::format("{}", fmt::join(entries, "\n"));
+  return joined(entries, "\n");
 }
 
 }  // namespace keyway::inline v1

@@ -2,7 +2,6 @@
 #include <keyway/core/base/error.h>
 
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>

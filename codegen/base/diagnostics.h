@@ -2,6 +2,7 @@
 #pragma once
 
 #include <keyway/codegen/base/place.h>
+#include <keyway/core/base/error.h>
 
 #include <compare>
 #include <cstddef>
@@ -42,6 +43,11 @@ class Report {
   // The same, with the words of an entry template behind each text: "(for N = 2)".
   Report for_words(std::string_view words) const;
   void error(Place place, std::string_view text) const;
+  // A text in which each {} stands for the next value.
+  template <typename... Values>
+  void error(Place place, std::string_view text, const Values&... values) const requires(sizeof...(Values) > 0) {
+    error(place, format(text, {FormatArg(values)...}));
+  }
   const std::string& file() const { return file_; }
   // "file:line:column", for an error elsewhere.
   std::string at(Place place) const;

@@ -2,9 +2,7 @@
 #include <keyway/core/base/text.h>
 #include <keyway/core/schema/lexer.h>
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <iterator>
 
 namespace keyway::inline v1 {
 namespace {
@@ -57,21 +55,19 @@ std::optional<std::string> name_fault(std::string_view name) {
     return fmt::format("has {} characters, but a name has {} at most", name.size(), kMaxNameLength);
   if (!detail::is_name_start(name.front()) || !std::ranges::all_of(name, detail::is_name))
     return "is not an identifier (letters, digits and underscores, no digit first)";
-  if (std::ranges::find(kKeywords, name) != std::end(kKeywords)) return "is a C++ keyword";
+  if (contains(kKeywords, name)) return "is a C++ keyword";
   return std::nullopt;
 }
 
 std::optional<std::string> argument_name_fault(std::string_view name) {
   if (name.ends_with('_')) return "ends in an underscore, as the names of generated code do";
-  if (std::ranges::find(kCalled, name) != std::end(kCalled)) return "is a function that generated code calls";
-  if (std::ranges::find(kOwn, name) != std::end(kOwn)) return "is a name that generated code has for something else";
+  if (contains(kCalled, name)) return "is a function that generated code calls";
+  if (contains(kOwn, name)) return "is a name that generated code has for something else";
   // ATen's normal_ calls an argument std. What stands before :: is looked up among namespaces and types only.
   return name == "std" ? std::nullopt : name_fault(name);
 }
 
-bool is_python_keyword(std::string_view name) {
-  return std::ranges::find(kPythonKeywords, name) != std::end(kPythonKeywords);
-}
+bool is_python_keyword(std::string_view name) { return contains(kPythonKeywords, name); }
 
 std::optional<std::string> qualified_name_fault(std::string_view name) {
   for (std::size_t separator = name.find("::"); separator != std::string_view::npos; separator = name.find("::")) {
@@ -103,6 +99,8 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
   return found.empty() ? std::string() : fmt::format("; did you mean {}?", in_quotes(found));
 }
 
-std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); }
+std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
 
 }  // namespace keyway::inline v1

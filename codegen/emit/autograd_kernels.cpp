@@ -3,22 +3,14 @@
 #include <keyway/codegen/emit/cpp_formula.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/registrations.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/model/op_scope.h>
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace keyway::inline v1 {
 namespace {
-
-std::vector<std::string> names_of(const ArgumentList& arguments) {
-  std::vector<std::string> names;
-  for (const Argument argument : arguments) names.emplace_back(argument.name());
-  return names;
-}
 
 // The arguments that the overload writes to.
 std::vector<std::string> written(FunctionSchema schema) {
@@ -30,16 +22,14 @@ std::vector<std::string> written(FunctionSchema schema) {
 
 // `TensorBase mm(const KernelBase&, DispatchKeySet keys, ...` + `tail`.
 std::string kernel_signature(FunctionSchema schema, std::string_view name, std::string_view tail) {
-  std::vector<std::string> parameters = {"const KernelBase&", "DispatchKeySet keys_"};
-  for (std::string& parameter : canonical_parameters(schema)) parameters.push_back(std::move(parameter));
+  const auto parameters = concatenated({"const KernelBase&", "DispatchKeySet keys_"}, canonical_parameters(schema));
   return Doc::list(fmt::format("{} {}(", canonical_result_type(schema), name), parameters, tail).lines();
 }
 
 // `TensorBase record_mm(DispatchKeySet keys, ...`: what a kernel leaves to a function of its own, so that it stays
 // small.
 std::string recorder_signature(FunctionSchema schema) {
-  std::vector<std::string> parameters = {"DispatchKeySet keys_"};
-  for (std::string& parameter : canonical_parameters(schema)) parameters.push_back(std::move(parameter));
+  const auto parameters = concatenated({"DispatchKeySet keys_"}, canonical_parameters(schema));
   return Doc::list(
              fmt::format("[[gnu::noinline]] {} record_{}(", canonical_result_type(schema), cpp_identifier(schema)),
              parameters, ") {")
@@ -48,8 +38,8 @@ std::string recorder_signature(FunctionSchema schema) {
 
 // A call of the op below the kernel: `head` + "(ops::mm, keys_ & ..., self, mat2);".
 std::string below(FunctionSchema schema, std::string_view head, std::string_view keys) {
-  std::vector<std::string> arguments = {"ops::" + cpp_identifier(schema), std::string(keys)};
-  for (std::string& name : names_of(schema.arguments())) arguments.push_back(std::move(name));
+  const auto arguments = concatenated({"ops::" + cpp_identifier(schema), std::string(keys)},
+                                      texts_of(schema.arguments(), &Argument::name));
   return Doc::list(fmt::format("{}(", head), arguments, ");").lines(2);
 }
 
@@ -167,8 +157,7 @@ class Recorder {
     if (field.kind == SavedKind::Metadata)
       each_node(*field.expr, [&](const Expr& node) {
         const std::string tensor = tested_tensor(field, node);
-        if (!tensor.empty() && std::ranges::find(tests, tensor + ".defined()") == tests.end())
-          tests.push_back(tensor + ".defined()");
+        if (!tensor.empty() && !contains(tests, tensor + ".defined()")) tests.push_back(tensor + ".defined()");
       });
     if (tests.empty()) return {};
     Doc all = tests.front();
@@ -209,15 +198,15 @@ std::vector<std::string> watched(const Op& op, const AutogradPlan& plan, const O
   std::vector<std::string> names;
   const FunctionSchema schema = *overload.schema;
   const auto add = [&](std::string name) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    if (!contains(names, name)) names.push_back(std::move(name));
   };
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     const Argument argument = schema.arguments()[i];
     const bool own = i < op.schema->arguments().size();
     const std::string name(own ? op.schema->arguments()[i].name() : argument.name());
-    const bool input = std::ranges::find(plan.inputs, name, &GradInput::name) != plan.inputs.end() &&
-                       (!op.derivatives.empty() || argument.is_write());
-    const bool underived = std::ranges::find(plan.underived, name) != plan.underived.end();
+    const bool input =
+        contains(plan.inputs, name, &GradInput::name) && (!op.derivatives.empty() || argument.is_write());
+    const bool underived = contains(plan.underived, name);
     if (input || underived || argument.is_write()) add(std::string(argument.name()));
   }
   return names;
@@ -237,9 +226,8 @@ std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overlo
     if (!tensors.empty()) out += Doc::conditional(needs, ") [[unlikely]]", refused).lines(2);
     return out + redispatch;
   }
-  std::vector<Doc> arguments = {"keys_"};
-  for (const std::string& name : names_of(schema.arguments())) arguments.emplace_back(name);
-  const Doc record = Doc::list(fmt::format("return record_{}(", id), std::move(arguments), ");");
+  const auto arguments = concatenated({"keys_"}, texts_of(schema.arguments(), &Argument::name));
+  const Doc record = Doc::list(fmt::format("return record_{}(", id), arguments, ");");
   const Doc one_line = Doc::conditional(needs, ")", record);
   out += one_line.fits(2) ? one_line.lines(2)
                           : Doc::conditional(needs, ") {").lines(2) + record.lines(4) + Doc("}").lines(2);

@@ -1,11 +1,10 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/autograd_text.h>
 #include <keyway/codegen/emit/cpp_formula.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/model/op_scope.h>
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <set>
 
 namespace keyway::inline v1 {
@@ -47,7 +46,7 @@ class NodeWriter {
     if (statements.empty()) return {};
     constexpr std::string_view kHead = "  void release_variables() override {";
     if (statements.size() == 1) return fmt::format("{} {} }}\n", kHead, statements[0]);
-    return fmt::format("{}\n    {}\n  }}\n", kHead, fmt::join(statements, "\n    "));
+    return fmt::format("{}\n    {}\n  }}\n", kHead, joined(statements, "\n    "));
   }
 
   std::string apply() const {
@@ -82,7 +81,7 @@ class NodeWriter {
         ++before;
     }
     if (before > 0 || parts.empty()) parts.push_back(fmt::to_string(before));
-    return fmt::format("{}", fmt::join(parts, " + "));
+    return joined(parts, " + ");
   }
 
   std::string list_size(std::size_t i) const {
@@ -122,7 +121,7 @@ class NodeWriter {
     if (plan_.results.size() == 1 || named.size() == plan_.results.size()) return {};
     std::vector<std::string> tests;
     for (const std::size_t i : named) tests.push_back(fmt::format("grads[{}].defined()", i));
-    const std::string any = fmt::format("{}", fmt::join(tests, " || "));
+    const std::string any = joined(tests, " || ");
     return tests.size() > 1 ? fmt::format(" && ({})", any) : " && " + any;
   }
 
@@ -146,7 +145,7 @@ class NodeWriter {
   std::string local(const GradField& field) const {
     constexpr std::string_view kOwn[] = {"grad_inputs", "gradients", "grads", "needs"};
     std::string name = to_text(*field.expr);
-    if (std::ranges::find(kOwn, name) != std::end(kOwn)) name = free_name(plan_, field.name);
+    if (contains(kOwn, name)) name = free_name(plan_, field.name);
     return name;
   }
 

@@ -2,7 +2,6 @@
 #include <keyway/codegen/emit/autograd_plan.h>
 #include <keyway/codegen/emit/cpp_formula.h>
 #include <keyway/codegen/emit/cpp_types.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/model/op_scope.h>
 #include <keyway/core/schema/lexer.h>
@@ -10,9 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <set>
-#include <utility>
 
 namespace keyway::inline v1 {
 namespace {
@@ -49,7 +46,7 @@ bool is_list(SchemaType type) { return expr_type_of(type).depth > 0; }
 
 const Derivative* derivative_of(const Op& op, std::string_view input) {
   for (const Derivative& derivative : op.derivatives)
-    if (std::ranges::find(derivative.inputs, input) != derivative.inputs.end()) return &derivative;
+    if (contains(derivative.inputs, input)) return &derivative;
   return nullptr;
 }
 
@@ -97,7 +94,7 @@ SchemaType schema_type_of(const Op& op, std::string_view name) {
   if (const auto argument = schema.arguments().find(name)) return schema.arguments()[*argument].type();
   for (std::size_t i = 0; i < schema.returns().size(); ++i) {
     const auto names = result_names(schema, i);
-    if (std::ranges::find(names, name) != names.end()) return schema.returns()[i].type();
+    if (contains(names, name)) return schema.returns()[i].type();
   }
   return schema.returns()[0].type();
 }
@@ -222,7 +219,7 @@ AutogradPlan autograd_plan(const Op& op) {
 }
 
 std::string free_name(const AutogradPlan& plan, std::string name) {
-  while (std::ranges::find(plan.fields, name, &GradField::name) != plan.fields.end()) name += "_";
+  while (contains(plan.fields, name, &GradField::name)) name += "_";
   return name;
 }
 
@@ -248,9 +245,7 @@ const GradField& field_of(const AutogradPlan& plan, const SavedValue& value) {
 }
 
 std::string saved_text(const Op& op) {
-  std::vector<std::string> texts;
-  for (const GradField& field : autograd_plan(op).fields) texts.push_back(to_text(*field.expr));
-  return joined(texts);
+  return joined(texts_of(autograd_plan(op).fields, [](const GradField& field) { return to_text(*field.expr); }));
 }
 
 }  // namespace keyway::inline v1

@@ -1,6 +1,7 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_contract.h>
+#include <keyway/codegen/emit/cpp_formula.h>
 #include <keyway/codegen/emit/cpp_metadata.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/expr/signature.h>
 
 #include <algorithm>
@@ -105,7 +106,7 @@ class Evidence {
   }
 
   void add(std::string text, Doc cpp) {
-    if (std::ranges::find(seen_, text) != seen_.end()) return;
+    if (contains(seen_, text)) return;
     values_.push_back(Doc::list("{", {Doc::literal(text), std::move(cpp)}, "}"));
     seen_.push_back(std::move(text));
   }
@@ -131,15 +132,10 @@ bool asks_dtypes_alone(const CheckedExpr& checked, const Expr& expr) {
 }
 
 std::string type_of(const ExprType& type) {
-  if (type.optional || type.depth > 1) return "auto";
-  if (type.depth == 1) return type.base == ExprBase::Int ? "DimVector" : "auto";
-  switch (type.base) {
-    case ExprBase::Int: return "std::int64_t";
-    case ExprBase::Bool: return "bool";
-    case ExprBase::Float: return "double";
-    case ExprBase::DType: return "ScalarType";
-    default: return "auto";
-  }
+  constexpr ExprBase kPlain[] = {ExprBase::Int, ExprBase::Bool, ExprBase::Float, ExprBase::DType};
+  const bool ints = type.depth == 1 && type.base == ExprBase::Int;
+  const bool plain = type.depth == 0 && contains(kPlain, type.base);
+  return (ints || plain) && !type.optional ? kept_type(type) : "auto";
 }
 
 // The top-level parts of a contract: `x.dim() == 2` tells that x has dimensions 0 and 1.

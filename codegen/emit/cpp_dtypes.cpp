@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_metadata.h>
 #include <keyway/codegen/emit/operands.h>
@@ -13,10 +14,6 @@ namespace keyway::inline v1 {
 namespace {
 
 bool is_none(const Argument& argument) { return argument.default_value()->kind() == DefaultKind::None; }
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 // `promote`, `promote_to_float`, `compare`, or one of them with a set: promote(integral|bool).
 struct PromotionRule {
@@ -156,7 +153,7 @@ class Planner {
       for (const std::string& name : rule.names) {
         if (const auto result = result_index(name))
           dtypes_[*result] = cpp(rule).text();
-        else if (std::ranges::find(tensors_, name, &TensorArgument::name) != tensors_.end())
+        else if (contains(tensors_, name, &TensorArgument::name))
           check(rule, name);
       }
     }
@@ -174,7 +171,7 @@ class Planner {
 
   void check(const DTypeRule& rule, const std::string& name) {
     const auto* like = as<NameExpr>(rule.set.expr.root());
-    if (like && std::ranges::find(tensors_, like->name, &TensorArgument::name) != tensors_.end())
+    if (like && contains(tensors_, like->name, &TensorArgument::name))
       check_same(name, like->name, dtype_of(like->name));
     else
       say(Doc::list("check_dtype(", {cpp_string(name), name, cpp(rule).set(rule.set.expr.root())}, ")"));
@@ -185,8 +182,7 @@ class Planner {
     for (const DTypeRule& rule : op_.dtypes.rules) {
       if (!contains(rule.names, name)) continue;
       const auto* like = as<NameExpr>(rule.set.expr.root());
-      if (like && like->name != name &&
-          std::ranges::find(tensors_, like->name, &TensorArgument::name) != tensors_.end())
+      if (like && like->name != name && contains(tensors_, like->name, &TensorArgument::name))
         return loop_types(like->name);
       if (is_constant(rule.set.expr, rule.set.expr.root())) return cpp(rule).set(rule.set.expr.root());
     }
@@ -224,10 +220,9 @@ class Planner {
   // What the name of a tensor or result stands for; empty for other names.
   std::string dtype_of(const std::string& name) const {
     if (contains(common_names_, name)) return "plan_.common";
-    for (const TensorArgument& tensor : tensors_)
-      if (tensor.name == name) return own_dtype(tensor);
-    for (const TensorArgument& tensor : others_)
-      if (tensor.name == name) return own_dtype(tensor);
+    for (const auto* tensors : {&tensors_, &others_})
+      for (const TensorArgument& tensor : *tensors)
+        if (tensor.name == name) return own_dtype(tensor);
     const auto result = result_index(name);
     return result ? fmt::format("plan_.dtype[{}]", *result) : std::string();
   }

@@ -1,7 +1,6 @@
 #include <keyway/codegen/emit/cpp_expr.h>
 #include <keyway/codegen/emit/cpp_formula.h>
 #include <keyway/codegen/emit/cpp_types.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/model/variants.h>
 #include <keyway/core/base/error.h>
 
@@ -14,11 +13,7 @@ namespace keyway::inline v1 {
 namespace {
 
 // Words of the language whose C++ has another name.
-struct Word {
-  std::string_view name;
-  std::string_view cpp;
-};
-constexpr Word kWords[] = {
+constexpr CppWord kWords[] = {
     {"abs", "std::abs"},
     {"default_dtype", "get_default_dtype"},
     {"max", "std::max<std::int64_t>"},
@@ -183,9 +178,8 @@ class FormulaExpr final : public CppExpr {
     if (callee)
       return {called(helper ? e.function : fmt::format("{}::{}", namespace_of(callee->schema), e.function),
                      bound(*callee, e.arguments, 0, helper))};
-    const auto* word = std::ranges::find(kWords, e.function, &Word::name);
-    const bool renamed = note(expr).role == ExprRole::Predicate && word != std::end(kWords);
-    return {called(renamed ? word->cpp : e.function, passed(e.arguments))};
+    const bool predicate = note(expr).role == ExprRole::Predicate;
+    return {called(predicate ? cpp_word(kWords, e.function, e.function) : e.function, passed(e.arguments))};
   }
 
   Cpp visit(const MethodExpr& e, const Expr& expr) override {

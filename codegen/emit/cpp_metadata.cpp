@@ -1,41 +1,35 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_metadata.h>
 #include <keyway/codegen/emit/cpp_types.h>
-#include <keyway/codegen/expr/expr_printer.h>
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace keyway::inline v1 {
 namespace {
 
-constexpr std::array<std::string_view, 7> kSayingWhy = {"are_dims", "broadcastable",  "broadcasts_to", "concatenable",
-                                                        "is_dim",   "is_permutation", "same_sizes"};
+constexpr std::string_view kSayingWhy[] = {"are_dims", "broadcastable",  "broadcasts_to", "concatenable",
+                                           "is_dim",   "is_permutation", "same_sizes"};
 // Predicates that compute, and take the contract's text for the error of an overflow.
-constexpr std::array<std::string_view, 5> kComputing = {"abs", "conv_sizes", "pool_sizes", "product", "sum"};
+constexpr std::string_view kComputing[] = {"abs", "conv_sizes", "pool_sizes", "product", "sum"};
 
-struct SetName {
-  std::string_view name;
-  std::string_view cpp;
-};
-constexpr SetName kSets[] = {{"any", "kAnyTypes"},       {"complex", "kComplexTypes"},
+constexpr CppWord kSets[] = {{"any", "kAnyTypes"},       {"complex", "kComplexTypes"},
                              {"float8", "kFloat8Types"}, {"floating", "kFloatingTypes"},
                              {"real", "kRealTypes"},     {"integral", "kIntegralTypes"}};
 
-// Predicates that have a name of their own in C++.
-std::string function_of(std::string_view predicate) {
-  if (predicate == "default_dtype") return "get_default_dtype";
-  if (predicate == "promoted") return "checked_promote_types";
-  if (predicate == "accumulate") return "accumulate_type";
-  if (predicate == "to_floating") return "to_float";
-  if (predicate == "to_real" || predicate == "to_complex") return std::string(predicate);
-  return fmt::format("contract::{}", predicate);
-}
+// Predicates that are no functions of contract::.
+constexpr CppWord kFunctions[] = {{"default_dtype", "get_default_dtype"},
+                                  {"promoted", "checked_promote_types"},
+                                  {"accumulate", "accumulate_type"},
+                                  {"to_floating", "to_float"},
+                                  {"to_real", "to_real"},
+                                  {"to_complex", "to_complex"}};
 
-bool contains(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
+std::string function_of(std::string_view predicate) {
+  const std::string_view own = cpp_word(kFunctions, predicate, "");
+  return own.empty() ? fmt::format("contract::{}", predicate) : std::string(own);
+}
 
 bool is_ordering(CompareOp op) { return op != CompareOp::Equal && op != CompareOp::NotEqual; }
 
@@ -55,11 +49,6 @@ std::string_view name_of(BinaryOp op) {
 
 Doc lambda(std::string_view parameter, Doc value) {
   return fmt::format("[&]({}) {{ return ", parameter) + std::move(value) + "; }";
-}
-
-std::vector<Doc> prepended(std::vector<Doc> first, std::vector<Doc> others) {
-  std::ranges::move(others, std::back_inserter(first));
-  return first;
 }
 
 }  // namespace
@@ -155,8 +144,8 @@ Doc MetadataExpr::set(const Expr& expr) {
     return Doc::infix(side(*both->left), "|", side(*both->right));
   }
   if (const auto* name = as<NameExpr>(expr)) {
-    const auto* found = std::ranges::find(kSets, name->name, &SetName::name);
-    if (found != std::end(kSets)) return found->cpp;
+    const std::string_view found = cpp_word(kSets, name->name, "");
+    if (!found.empty()) return found;
   }
   return type(expr).base == ExprBase::DTypeSet ? text(expr) : called("DtypeSet", {text(expr)});
 }
@@ -191,20 +180,20 @@ Cpp MetadataExpr::visit(const CallExpr& e, const Expr& expr) {
   if (note(expr).role == ExprRole::Operator) {
     std::string plan = "plans::" + note(expr).target;
     std::ranges::replace(plan, '.', '_');
-    return {called("planned", prepended({std::move(plan)}, texts(e.arguments)))};
+    return {called("planned", concatenated({std::move(plan)}, texts(e.arguments)))};
   }
   if (e.function == "all") {
     const auto* compare = as<CompareExpr>(*e.arguments.front().value);
     if (compare && compare->ops.size() == 1 &&
         compares_items(compare->ops[0], *compare->operands[0], *compare->operands[1]))
-      return {called("lists::all", prepended({functor_of(compare->ops[0])}, texts(compare->operands)))};
+      return {called("lists::all", concatenated({functor_of(compare->ops[0])}, texts(compare->operands)))};
   }
   const bool computes = contains(kComputing, e.function);
   const std::string function = function_of(e.function);
   std::vector<Doc> arguments = texts(e.arguments);
   if (note(expr).elementwise) {
     Doc each = called(function, computes ? std::vector<Doc>{"x_...", contract_text()} : std::vector<Doc>{"x_..."});
-    return {called("lists::map", prepended({lambda("const auto&... x_", std::move(each))}, std::move(arguments)))};
+    return {called("lists::map", concatenated({lambda("const auto&... x_", std::move(each))}, std::move(arguments)))};
   }
   if (computes) arguments.push_back(contract_text());
   return {called(function, std::move(arguments))};
@@ -223,7 +212,7 @@ Doc MetadataExpr::size_of(const Doc& object, const std::string& name, const Meth
     const auto rank = ranks_->find(name);
     if (rank != ranks_->end() && dim->value < rank->second) return object + fmt::format(".sizes()[{}]", dim->value);
   }
-  return called("contract::size", prepended({object, cpp_string(name)}, texts(e.arguments)));
+  return called("contract::size", concatenated({object, cpp_string(name)}, texts(e.arguments)));
 }
 
 // A method of one thing.
@@ -240,7 +229,7 @@ Doc MetadataExpr::planned(const Expr& call, const Doc& index, const MethodExpr& 
   if (e.method == "dtype") return plan + Doc::list(".dtype[", {index}, "]");
   const Doc sizes = plan + ".meta[" + index + "].sizes";
   if (e.method == "dim") return called("contract::len", {sizes});
-  return e.method == "size" ? called("lists::at", prepended({sizes}, texts(e.arguments))) : sizes;
+  return e.method == "size" ? called("lists::at", concatenated({sizes}, texts(e.arguments))) : sizes;
 }
 
 Cpp MetadataExpr::visit(const MethodExpr& e, const Expr&) {
@@ -251,7 +240,7 @@ Cpp MetadataExpr::visit(const MethodExpr& e, const Expr&) {
   const ExprType& of = type(object);
   if (of.depth == 0 && e.arguments.size() == 1 && type(*e.arguments[0].value).depth > 0) {
     Doc size = called("contract::size", {text(object), cpp_string(to_text(object)), "x_"});
-    return {called("lists::map", prepended({lambda("std::int64_t x_", std::move(size))}, texts(e.arguments)))};
+    return {called("lists::map", concatenated({lambda("std::int64_t x_", std::move(size))}, texts(e.arguments)))};
   }
   if (of.depth > 0)
     return {called(of.optional_items ? "lists::each_defined" : "lists::each",

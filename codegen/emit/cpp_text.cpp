@@ -66,4 +66,10 @@ std::string close_namespace(const Family& family, std::string_view name) {
   return fmt::format("}}  // namespace {}\n", namespace_of(family, name));
 }
 
+std::string header_text(std::string_view head, std::vector<std::string> paths, const Family& family,
+                        std::string_view name, std::string_view body) {
+  return fmt::format("{}#pragma once\n\n{}\n{}{}\n{}", head, includes(std::move(paths)), open_namespace(family, name),
+                     body, close_namespace(family, name));
+}
+
 }  // namespace keyway::inline v1

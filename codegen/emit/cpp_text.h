@@ -28,5 +28,8 @@ std::string own_header(const Family& family, std::string_view pattern);
 // `namespace keyway::inline v1::ops {`, and its end; `name` may be empty.
 std::string open_namespace(const Family& family, std::string_view name);
 std::string close_namespace(const Family& family, std::string_view name);
+// A header: `head`, the banner and what it says of itself, and `body` in that namespace.
+std::string header_text(std::string_view head, std::vector<std::string> paths, const Family& family,
+                        std::string_view name, std::string_view body);
 
 }  // namespace keyway::inline v1

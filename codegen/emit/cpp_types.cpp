@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/core/schema/canonical_cpp.h>
@@ -14,11 +15,7 @@ namespace keyway::inline v1 {
 namespace {
 
 // What the constants of expressions are in C++, besides the values that schemas have names for.
-struct Constant {
-  std::string_view name;
-  std::string_view cpp;
-};
-constexpr Constant kConstants[] = {
+constexpr CppWord kConstants[] = {
     {"inf", "std::numeric_limits<double>::infinity()"},
     {"nan", "std::numeric_limits<double>::quiet_NaN()"},
     {"pi", "std::numbers::pi"},
@@ -86,27 +83,28 @@ std::string public_default(DefaultValue value, SchemaType type) {
   }
   if (value.kind() != DefaultKind::List)
     return one_default(value, type.is(TypeKind::List) ? type.element().kind() : type.kind());
-  std::string items;
-  for (const DefaultValue item : value.elements())
-    items += (items.empty() ? "" : ", ") + public_default(item, type.element());
-  return "{" + items + "}";
+  const auto text_of = [&](DefaultValue item) { return public_default(item, type.element()); };
+  return fmt::format("{{{}}}", joined(texts_of(value.elements(), text_of)));
 }
 
 std::vector<std::string> parameters(FunctionSchema schema, std::string (*type_of)(SchemaType)) {
-  std::vector<std::string> out;
-  for (const Argument argument : schema.arguments())
-    out.push_back(fmt::format("{} {}", type_of(argument.type()), argument.name()));
-  return out;
+  return texts_of(schema.arguments(), [&](const Argument& argument) {
+    return fmt::format("{} {}", type_of(argument.type()), argument.name());
+  });
 }
 
 }  // namespace
+
+std::string_view cpp_word(std::span<const CppWord> table, std::string_view word, std::string_view otherwise) {
+  const auto found = std::ranges::find(table, word, &CppWord::word);
+  return found == table.end() ? otherwise : found->cpp;
+}
 
 std::string_view cpp_constant(std::string_view name) {
   for (const NamedValue& value : kNamedValues) {
     if (value.is_called(name)) return value.cpp;
   }
-  const auto* found = std::ranges::find(kConstants, name, &Constant::name);
-  return found == std::end(kConstants) ? name : found->cpp;
+  return cpp_word(kConstants, name, name);
 }
 
 std::string canonical_type(SchemaType type) { return canonical_argument(type).cpp; }

@@ -4,11 +4,20 @@
 
 #include <keyway/core/schema/schema.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace keyway::inline v1 {
+
+// What a word is called in C++, where that is something else.
+struct CppWord {
+  std::string_view word;
+  std::string_view cpp;
+};
+// That of a table, or `otherwise`.
+std::string_view cpp_word(std::span<const CppWord> table, std::string_view word, std::string_view otherwise);
 
 // What a named value of the schema language is: int64 -> ScalarType::Long. Other names stay as they are.
 std::string_view cpp_constant(std::string_view name);

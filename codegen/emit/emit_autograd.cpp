@@ -82,9 +82,9 @@ std::string emit_autograd_kernels(const Family& family) {
     if (!text.empty()) declarations += "\n" + comment(to_string(*op.schema)) + text;
   }
   if (declarations.empty()) return {};
-  return file_banner(family) + "// Kernels at Autograd and, adinplace_, at ADInplaceOrView.\n#pragma once\n\n" +
-         includes({"keyway/dispatch/call/kernel.h", "keyway/dispatch/call/signature.h"}) + "\n" +
-         open_namespace(family, "autograd") + declarations + "\n" + close_namespace(family, "autograd");
+  return header_text(file_banner(family) + "// Kernels at Autograd and, adinplace_, at ADInplaceOrView.\n",
+                     {"keyway/dispatch/call/kernel.h", "keyway/dispatch/call/signature.h"}, family, "autograd",
+                     declarations);
 }
 
 }  // namespace keyway::inline v1

@@ -1,11 +1,10 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/emitter.h>
 #include <keyway/codegen/emit/registrations.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/printer.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace keyway::inline v1 {
 namespace {
@@ -22,7 +21,7 @@ std::string dtypes(const DTypes& dtypes) {
   if (dtypes.rules.empty()) return {};
   std::string out = "\nDtypes:\n\n";
   for (const DTypeRule& rule : dtypes.rules)
-    out += fmt::format("- `{}`: `{}`\n", fmt::join(rule.names, "`, `"), to_text(rule.set.expr.root()));
+    out += fmt::format("- `{}`: `{}`\n", joined(rule.names, "`, `"), to_text(rule.set.expr.root()));
   return out;
 }
 
@@ -30,10 +29,9 @@ std::string derivatives(const Op& op) {
   if (op.derivatives.empty()) return op.differentiability_stated ? "\nNot differentiable.\n" : "";
   std::string out = "\nDerivatives:\n\n";
   for (const Derivative& derivative : op.derivatives) {
-    out += fmt::format("- `{}`: `{}`", fmt::join(derivative.inputs, "`, `"), to_text(derivative.formula.expr.root()));
-    std::vector<std::string> saved;
-    for (const SavedValue& value : derivative.saved) saved.push_back(to_text(*value.expr));
-    if (!saved.empty()) out += fmt::format("; keeps `{}`", fmt::join(saved, "`, `"));
+    out += fmt::format("- `{}`: `{}`", joined(derivative.inputs, "`, `"), to_text(derivative.formula.expr.root()));
+    const auto saved = texts_of(derivative.saved, [](const SavedValue& value) { return to_text(*value.expr); });
+    if (!saved.empty()) out += fmt::format("; keeps `{}`", joined(saved, "`, `"));
     out += "\n";
   }
   return out;
@@ -43,8 +41,8 @@ std::string op_section(const Op& op) {
   std::string schemas;
   for (const Overload& overload : expand_variants(op)) schemas += to_string(*overload.schema) + "\n";
   std::string out = fmt::format("\n## `{}`\n\n{}\n\n```text\n{}```\n", op.name(), op.doc, schemas);
-  if (!op.aliases.empty()) out += fmt::format("\nAlso called `{}`.\n", fmt::join(op.aliases, "`, `"));
-  if (!op.tags.empty()) out += fmt::format("\nTags: {}\n", fmt::join(op.tags, ", "));
+  if (!op.aliases.empty()) out += fmt::format("\nAlso called `{}`.\n", joined(op.aliases, "`, `"));
+  if (!op.tags.empty()) out += fmt::format("\nTags: {}\n", joined(op.tags));
   out += dtypes(op.dtypes);
   out += contracts("Requires", op.contracts);
   out += contracts("Requires of the data", op.values);

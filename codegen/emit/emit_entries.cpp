@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
@@ -11,8 +12,7 @@ namespace {
 
 std::string alias_text(FunctionSchema schema) {
   const std::string identifier = cpp_identifier(schema);
-  std::vector<std::string> types;
-  for (const Argument argument : schema.arguments()) types.push_back(canonical_type(argument.type()));
+  const auto types = texts_of(schema.arguments(), [](const Argument& a) { return canonical_type(a.type()); });
   return Doc::list(fmt::format("using {}_sig = {}(", identifier, canonical_result_type(schema)), types, ");").lines();
 }
 

@@ -17,17 +17,17 @@ std::string function_text(const PublicFunction& function) {
 }  // namespace
 
 std::string emit_functions(const Family& family) {
-  std::string out = file_banner(family) + "#pragma once\n\n" +
-                    includes({"keyway/dispatch/call/call.h", "keyway/dispatch/call/user_kernel.h",
-                              "keyway/ops/adapters.h", "keyway/tensor.h", own_header(family, "ops/{}_entries.h")}) +
-                    "\n" + open_namespace(family, "");
+  std::string out;
   const Op* last = nullptr;
   for (const PublicFunction& function : public_functions(family)) {
     if (function.op != last) out += "\n";
     out += function_text(function);
     last = function.op;
   }
-  return out + "\n" + close_namespace(family, "");
+  return header_text(file_banner(family),
+                     {"keyway/dispatch/call/call.h", "keyway/dispatch/call/user_kernel.h", "keyway/ops/adapters.h",
+                      "keyway/tensor.h", own_header(family, "ops/{}_entries.h")},
+                     family, "", out);
 }
 
 std::string emit_umbrella(const std::vector<Family>& families) {

@@ -1,5 +1,6 @@
 // A backend's part of a family: declarations of all its kernels, and those that are loops over a functor. Drivers are
 // spelled alike on all backends, and so are the loops.
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/emitter.h>
@@ -46,7 +47,7 @@ class Loop {
       const bool geometry = name == reduced_.dims || name == reduced_.keepdim;
       if (tensor || geometry || describes_result(op, name)) continue;
       const bool number = expr_type_of(argument.type()).required().is(ExprBase::Scalar) && !reduces();
-      const bool operand = std::ranges::find(dtypes_.numbers, name) != dtypes_.numbers.end();
+      const bool operand = contains(dtypes_.numbers, name);
       takes_number_ |= number;
       members_.emplace_back(fmt::format("{}{}({})", operand ? "operand" : "argument", number ? "<Element>" : "", name));
     }
@@ -129,8 +130,7 @@ std::string declarations(const Family& family, const Backend& backend) {
     declarations += "\n" + comment(to_string(*op.schema)) + Doc::list(head(op), kernel_parameters(op), ");").lines();
   }
   if (declarations.empty()) return {};
-  return file_banner(family) + "#pragma once\n\n" + includes({"keyway/dispatch/call/signature.h"}) + "\n" +
-         open_namespace(family, backend.name) + declarations + "\n" + close_namespace(family, backend.name);
+  return header_text(file_banner(family), {"keyway/dispatch/call/signature.h"}, family, backend.name, declarations);
 }
 
 std::vector<std::string> loops(const Family& family, const Backend& backend) {

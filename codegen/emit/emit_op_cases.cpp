@@ -1,13 +1,11 @@
 // The table of the generated test suite: what the entries say of calls to make, and of what must hold for them.
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/emitter.h>
 #include <keyway/codegen/emit/registrations.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/model/variants.h>
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace keyway::inline v1 {
 namespace {
@@ -67,8 +65,8 @@ std::string case_text(const Op& op) {
     field(kFields[static_cast<int>(overload.kind)], qualified_name(*overload.schema));
   }
   field("recipe", std::string(to_string(op.recipe.kind)));
-  field("broadcasts", fmt::format("{}", fmt::join(broadcasts(op), " ")));
-  field("derivatives", fmt::format("{}", fmt::join(op.differentiated(), " ")));
+  field("broadcasts", joined(broadcasts(op), " "));
+  field("derivatives", joined(op.differentiated(), " "));
   if (!is_below_autograd(op)) out += "     .implicit = true,\n";
   return out + lines_text("domain", domain) + lines_text("samples", samples) + lines_text("failing", failing) +
          "    },\n";

@@ -1,19 +1,16 @@
 // The names that operators have in Python, with their docstrings.
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/emitter.h>
 #include <keyway/codegen/emit/python_calls.h>
-#include <keyway/codegen/emit/python_doc.h>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace keyway::inline v1 {
 namespace {
 
 std::string entry(const PythonName& name) {
   std::vector<Doc> fields{cpp_string(name.owner), cpp_string(name.name)};
-  std::string out = Doc::list("{", std::move(fields), ",").lines(4) +
-                    (Doc::literal(fmt::format("{}", fmt::join(name.overloads, " "))) + ",").lines(5);
+  std::string out =
+      Doc::list("{", std::move(fields), ",").lines(4) + (Doc::literal(joined(name.overloads, " ")) + ",").lines(5);
   // A literal for each line.
   const std::string docstring = python_docstring(name);
   for (std::size_t begin = 0; begin < docstring.size();) {

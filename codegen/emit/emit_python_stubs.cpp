@@ -3,7 +3,6 @@
 #include <keyway/codegen/emit/python_calls.h>
 #include <keyway/codegen/emit/python_types.h>
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 

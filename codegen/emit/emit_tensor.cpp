@@ -50,6 +50,14 @@ bool has_op(const std::vector<Family>& families, std::string_view name) {
   });
 }
 
+// Those parts of the extras that there are, below a title.
+std::string extras_text(const std::vector<Family>& families, std::string_view Extra::*part, std::string_view indent) {
+  std::string out;
+  for (const Extra& extra : kExtras)
+    if (has_op(families, extra.op)) out += extra.*part;
+  return out.empty() ? out : fmt::format("\n{}// --- Short forms\n\n{}", indent, out);
+}
+
 constexpr std::string_view kClassHead = R"(
 namespace keyway::inline v1 {
 
@@ -107,10 +115,7 @@ std::string emit_tensor(const std::vector<Family>& families) {
     out += fmt::format("\n  // --- {}\n\n", family.name);
     for (const PublicFunction& method : methods) out += method_declaration(method);
   }
-  std::string extras;
-  for (const Extra& extra : kExtras)
-    if (has_op(families, extra.op)) extras += extra.declaration;
-  if (!extras.empty()) out += "\n  // --- Short forms\n\n" + extras;
+  out += extras_text(families, &Extra::declaration, "  ");
   out += kClassTail;
   std::vector<std::string> parts = {"keyway/ops/methods.h"};
   if (!emit_tensor_operators(families).empty()) parts.emplace_back("keyway/ops/tensor_operators.h");
@@ -128,12 +133,8 @@ std::string emit_methods(const std::vector<Family>& families) {
     methods += fmt::format("\n// --- {}\n\n", family.name);
     for (const PublicFunction& method : of_family) methods += method_definition(method);
   }
-  std::string extras;
-  for (const Extra& extra : kExtras)
-    if (has_op(families, extra.op)) extras += extra.definition;
-  if (!extras.empty()) extras.insert(0, "\n// --- Short forms\n\n");
-  return file_banner(families) + "// Included by tensor.h.\n#pragma once\n\n" + includes(std::move(paths)) +
-         "\nnamespace keyway::inline v1 {\n" + methods + extras + "\n}  // namespace keyway::inline v1\n";
+  return header_text(file_banner(families) + "// Included by tensor.h.\n", std::move(paths), families.front(), "",
+                     methods + extras_text(families, &Extra::definition, ""));
 }
 
 }  // namespace keyway::inline v1

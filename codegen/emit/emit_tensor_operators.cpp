@@ -89,10 +89,9 @@ std::string emit_tensor_operators(const std::vector<Family>& families) {
              fmt::format("a.{}_(b)", op.method));
   }
   if (operators.empty()) return {};
-  return file_banner(families) +
-         "// Operators of C++ on tensors, in terms of methods. Included by tensor.h.\n#pragma once\n\n" +
-         includes({"keyway/tensor.h"}) + "\nnamespace keyway::inline v1 {\n\n" + operators +
-         "\n}  // namespace keyway::inline v1\n";
+  return header_text(
+      file_banner(families) + "// Operators of C++ on tensors, in terms of methods. Included by tensor.h.\n",
+      {"keyway/tensor.h"}, families.front(), "", "\n" + operators);
 }
 
 }  // namespace keyway::inline v1

@@ -1,4 +1,5 @@
 // Wrappers and tables of a family's operators.
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/autograd_plan.h>
 #include <keyway/codegen/emit/cpp_contract.h>
 #include <keyway/codegen/emit/cpp_dtypes.h>
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <set>
 
 namespace keyway::inline v1 {
@@ -96,7 +96,7 @@ std::string info_text(const Family& family, const Op& op, const Overload& overlo
   if (jvp != kJvpRules[0].name) set("jvp", fmt::format("jvp_rule(\"{}\")", jvp));
   if (op.counterpart) set("counterpart", fmt::format("&keyway::ops::{}", cpp_identifier(**op.counterpart)));
   if (const std::uint64_t derived = derived_arguments(op)) set("derived", fmt::format("{:#b}", derived));
-  field("tags", fmt::format("{}", fmt::join(op.tags, " ")));
+  field("tags", joined(op.tags, " "));
   field("doc", op.doc);
   field("example", op.example.text.text);
   field("saved", saved_text(op));
@@ -149,11 +149,9 @@ std::string planned_text(const Family& family) {
   std::string out;
   for (const Op& op : family.ops) {
     if (!op.planned) continue;
-    std::vector<Doc> names{"plan_"};
-    for (const Argument argument : op.schema->arguments()) names.emplace_back(argument.name());
+    const auto names = concatenated({"plan_"}, texts_of(op.schema->arguments(), &Argument::name));
     out += plan_declaration(op, ") {") +
-           Doc::list(fmt::format("wrappers::{}::plan(", cpp_identifier(*op.schema)), std::move(names), ");").lines(2) +
-           "}\n";
+           Doc::list(fmt::format("wrappers::{}::plan(", cpp_identifier(*op.schema)), names, ");").lines(2) + "}\n";
   }
   if (out.empty()) return out;
   return "\nnamespace plans {\n" + out + "}  // namespace plans\n";
@@ -181,9 +179,8 @@ std::string emit_plans(const std::vector<Family>& families) {
     for (const Op& op : family.ops)
       if (op.planned) declarations += plan_declaration(op, ");");
   if (declarations.empty()) return {};
-  return file_banner(families) + "\n// Guard and rule of the operators that contracts call.\n#pragma once\n\n" +
-         includes({"keyway/assembly/plan.h"}) + "\nnamespace keyway::inline v1::plans {\n\n" + declarations +
-         "\n}  // namespace keyway::inline v1::plans\n";
+  return header_text(file_banner(families) + "\n// Guard and rule of the operators that contracts call.\n",
+                     {"keyway/assembly/plan.h"}, families.front(), "plans", "\n" + declarations);
 }
 
 }  // namespace keyway::inline v1

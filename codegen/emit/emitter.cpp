@@ -6,7 +6,15 @@
 namespace keyway::inline v1 {
 namespace {
 
-constexpr FamilyEmitter kFamilyEmitters[] = {
+// Writes the file at the path, where {} stands for the family's name.
+template <typename Texts, typename Model>
+struct Emitter {
+  std::string_view path;
+  Texts (*emit)(const Model& model);
+};
+using WholeEmitter = Emitter<std::string, std::vector<Family>>;  // one file for all families
+
+constexpr Emitter<std::string, Family> kFamilyEmitters[] = {
     {"assembly/wrappers_{}.cpp", emit_wrappers},
     {"backends/cpu/kernels_{}.h", emit_cpu_kernels},
     {"backends/cuda/kernels/kernels_{}.h", emit_cuda_kernels},
@@ -19,7 +27,8 @@ constexpr FamilyEmitter kFamilyEmitters[] = {
     {"ops/{}_entries.h", emit_entries},
 };
 
-constexpr ShardEmitter kShardEmitters[] = {
+// Several files a family, for what takes long to compile; the second {} of the path is the file's number.
+constexpr Emitter<std::vector<std::string>, Family> kShardEmitters[] = {
     {"backends/cpu/loops_{}_{}.cpp", emit_cpu_loops},
     {"backends/cuda/kernels/loops_{}_{}.cu", emit_cuda_loops},
 };
@@ -48,10 +57,10 @@ constexpr WholeEmitter kKeywayEmitters[] = {
 std::vector<OutputFile> emit_each(const std::vector<Family>& families) {
   std::vector<OutputFile> files;
   for (const Family& family : families)
-    for (const FamilyEmitter& emitter : kFamilyEmitters)
+    for (const auto& emitter : kFamilyEmitters)
       files.push_back({fmt::format(fmt::runtime(emitter.path), family.name), emitter.emit(family)});
   for (const Family& family : families)
-    for (const ShardEmitter& emitter : kShardEmitters) {
+    for (const auto& emitter : kShardEmitters) {
       const std::vector<std::string> shards = emitter.emit(family);
       for (std::size_t i = 0; i < shards.size(); ++i)
         files.push_back({fmt::format(fmt::runtime(emitter.path), family.name, i), shards[i]});

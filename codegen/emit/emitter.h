@@ -7,32 +7,12 @@
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace keyway::inline v1 {
 
-// Paths lie below the output folder, those of a library out of tree in one of its name; {} stands for the family's
-// name. An empty text: there is no such file.
-
-// One file a family.
-struct FamilyEmitter {
-  std::string_view path;
-  std::string (*emit)(const Family& family);
-};
-
-// Several files a family, for what takes long to compile; the second {} of the path is the file's number.
-struct ShardEmitter {
-  std::string_view path;
-  std::vector<std::string> (*emit)(const Family& family);
-};
-
-// One file for all families.
-struct WholeEmitter {
-  std::string_view path;
-  std::string (*emit)(const std::vector<Family>& families);
-};
-
+// Paths lie below the output folder, those of a library out of tree in one of its name. An empty text: there is no such
+// file.
 struct OutputFile {
   std::string path;
   std::string text;
@@ -43,11 +23,10 @@ std::vector<OutputFile> emit_all(const std::vector<Family>& families);
 
 // emit_docs.cpp: the reference of a family in Markdown.
 std::string emit_docs(const Family& family);
-// emit_composites.cpp: declarations of the functions that a family's composites are, in namespace composite; what
+// emit_declarations.cpp: declarations of the functions that a family's composites are, in namespace composite; what
 // defines them, in ops/composite or autograd, and assembly include this.
 std::string emit_composites(const Family& family);
-// emit_helpers.cpp: declarations of the helpers that a family's file has, in namespace autograd; and
-// those of all families.
+// Those of the helpers that a family's file has, in namespace autograd; and of all families.
 std::string emit_helpers(const Family& family);
 std::string emit_all_helpers(const std::vector<Family>& families);
 // emit_entries.cpp: the entries of a family's overloads, and their signatures.

@@ -3,7 +3,6 @@
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/model/variants.h>
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace keyway::inline v1 {

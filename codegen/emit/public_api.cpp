@@ -1,7 +1,7 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/public_api.h>
-#include <keyway/codegen/expr/expr_printer.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -53,8 +53,7 @@ std::vector<PublicParameter> parameters_of(FunctionSchema schema, bool method) {
     else if (!options || !is_tensor_option(argument.name()))
       others.push_back(parameter_of(argument));
   }
-  outs.insert(outs.end(), others.begin(), others.end());
-  return outs;
+  return concatenated(std::move(outs), std::move(others));
 }
 
 std::vector<std::string> arguments_of(FunctionSchema schema, bool method) {
@@ -85,11 +84,7 @@ PublicFunction public_function(const Op& op, const Overload& overload, std::stri
 }
 
 // The aliases, behind an empty one for the operator's own name.
-std::vector<std::string> names_of(const Op& op) {
-  std::vector<std::string> names(1);
-  names.insert(names.end(), op.aliases.begin(), op.aliases.end());
-  return names;
-}
+std::vector<std::string> names_of(const Op& op) { return concatenated({""}, op.aliases); }
 
 // --- Defaults that would make a call ambiguous
 
@@ -172,26 +167,20 @@ std::vector<PublicFunction> public_methods(const Family& family) {
 }
 
 std::vector<std::string> declared(const std::vector<PublicParameter>& parameters) {
-  std::vector<std::string> out;
-  for (const PublicParameter& parameter : parameters)
-    out.push_back(fmt::format("{} {}{}{}", parameter.type, parameter.name, parameter.default_value.empty() ? "" : " = ",
-                              parameter.default_value));
-  return out;
+  return texts_of(parameters, [](const PublicParameter& p) {
+    return fmt::format("{} {}{}{}", p.type, p.name, p.default_value.empty() ? "" : " = ", p.default_value);
+  });
 }
 
 std::vector<std::string> defined(const std::vector<PublicParameter>& parameters) {
-  std::vector<std::string> out;
-  for (const PublicParameter& parameter : parameters)
-    out.push_back(fmt::format("{} {}", parameter.type, parameter.name));
-  return out;
+  return texts_of(parameters, [](const PublicParameter& p) { return fmt::format("{} {}", p.type, p.name); });
 }
 
 std::string public_body(const PublicFunction& function) {
   const std::string identifier = cpp_identifier(*function.schema);
   const FunctionSchema schema = *function.schema;
   const ArgumentList returns = schema.returns();
-  std::vector<std::string> arguments = {"ops::" + identifier};
-  arguments.insert(arguments.end(), function.arguments.begin(), function.arguments.end());
+  const auto arguments = concatenated({"ops::" + identifier}, function.arguments);
   const Doc call = Doc::list(fmt::format("Caller<ops::{}_sig>::call(", identifier), arguments, ")");
   const auto returned = [](const Doc& value) { return ("return " + value + ";").lines(2); };
   if (returns.empty()) return (call + ";").lines(2);
@@ -220,9 +209,7 @@ std::string public_comment(const PublicFunction& function, std::string_view inde
   const Op& op = *function.op;
   if (function.kind == OverloadKind::Inplace) return comment("In place.", indent);
   if (function.kind == OverloadKind::Out) {
-    std::string names;
-    for (const std::string& name : op.out.arguments) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", name);
-    return comment(fmt::format("Into {}.", names), indent);
+    return comment(fmt::format("Into `{}`.", joined(op.out.arguments, "`, `")), indent);
   }
   if (function.base != op.schema->name()) return comment(fmt::format("The same as {}.", op.schema->name()), indent);
   std::string out = comment(op.doc, indent);

@@ -4,7 +4,6 @@
 #include <keyway/codegen/model/model.h>
 #include <keyway/codegen/model/variants.h>
 
-#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -49,4 +49,12 @@ std::string python_signatures(const PythonName& name, const PythonCall& call);
 // no literal. `is_overload`: of several.
 std::string python_stubs(const PythonName& name, const PythonCall& call, bool is_overload);
 
+// python_doc.cpp: of each operator behind the name its signatures, its sentence, what it says of shapes, dtypes and
+// gradients, and its example.
+std::string python_docstring(const PythonName& name);
+// python_example.cpp: the example of an entry as a Python user runs it, the lines of a doctest:
+//   >>> result = keyway.add(keyway.tensor([1, 2]), keyway.tensor([10, 20]))
+//   >>> keyway.testing.assert_close(result, keyway.tensor([11, 22]))
+std::vector<std::string> python_example(const PythonName& name, const PythonCall& call);
+
 }  // namespace keyway::inline v1

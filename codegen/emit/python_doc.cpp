@@ -1,13 +1,11 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/public_api.h>
-#include <keyway/codegen/emit/python_doc.h>
-#include <keyway/codegen/emit/python_example.h>
+#include <keyway/codegen/emit/python_calls.h>
 #include <keyway/codegen/emit/registrations.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/core/schema/lexer.h>
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace keyway::inline v1 {
 namespace {
@@ -37,7 +35,7 @@ std::vector<std::string> dtype_lines(const DTypes& dtypes) {
   if (!dtypes.preset.empty()) return {preset_words(dtypes.preset)};
   std::vector<std::string> lines;
   for (const DTypeRule& rule : dtypes.rules)
-    lines.push_back(fmt::format("Dtype of `{}`: {}", fmt::join(rule.names, "`, `"), to_text(rule.set.expr.root())));
+    lines.push_back(fmt::format("Dtype of `{}`: {}", joined(rule.names, "`, `"), to_text(rule.set.expr.root())));
   return lines;
 }
 
@@ -51,7 +49,7 @@ std::vector<std::string> shape_lines(const Op& op) {
 
 std::vector<std::string> gradient_lines(const Op& op) {
   const std::vector<std::string> names = op.differentiated();
-  if (!names.empty()) return {fmt::format("Differentiable in `{}`.", fmt::join(names, "`, `"))};
+  if (!names.empty()) return {fmt::format("Differentiable in `{}`.", joined(names, "`, `"))};
   if (!is_below_autograd(op)) return {"Differentiable as the operators that it calls are."};
   return {"Not differentiable."};
 }

@@ -1,10 +1,9 @@
-#include <keyway/codegen/emit/python_example.h>
+#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/emit/python_calls.h>
 #include <keyway/codegen/emit/python_types.h>
-#include <keyway/codegen/expr/expr_printer.h>
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <functional>
 #include <map>
 
@@ -33,9 +32,7 @@ std::string dtype_of(Elements elements) {
 std::string literal(const Expr& expr, const std::function<std::string(const Expr&)>& leaf) {
   const auto* list = as<ListExpr>(expr);
   if (list == nullptr) return leaf(expr);
-  std::string items;
-  for (const ExprPtr& item : list->items) items += (items.empty() ? "" : ", ") + literal(*item, leaf);
-  return fmt::format("[{}]", items);
+  return fmt::format("[{}]", joined(texts_of(list->items, [&](const ExprPtr& item) { return literal(*item, leaf); })));
 }
 
 std::string number(const Expr& expr) {
@@ -55,10 +52,10 @@ std::string inner_call(const CallExpr& call) {
     const bool is_tensor = arguments.empty() || as<ListExpr>(value) != nullptr;
     arguments.push_back(is_tensor ? tensor(value, elements_of(value)) : number(value));
   }
-  if (!call.function.ends_with('_')) return fmt::format("keyway.{}({})", call.function, fmt::join(arguments, ", "));
+  if (!call.function.ends_with('_')) return fmt::format("keyway.{}({})", call.function, joined(arguments));
   const std::string self = std::move(arguments.front());
   arguments.erase(arguments.begin());
-  return fmt::format("{}.{}({})", self, call.function, fmt::join(arguments, ", "));
+  return fmt::format("{}.{}({})", self, call.function, joined(arguments));
 }
 
 // `elements`: what they are to be, which their text need not say.
@@ -80,9 +77,8 @@ std::string argument(const Expr& expr, SchemaType type) {
   if (!holds_tensors(type)) return literal(expr, number);
   const auto* list = as<ListExpr>(expr);
   if (type.is(TypeKind::Tensor) || list == nullptr) return tensor(expr);
-  std::string items;
-  for (const ExprPtr& item : list->items) items += (items.empty() ? "" : ", ") + argument(*item, type.element());
-  return fmt::format("[{}]", items);
+  const auto item_text = [&](const ExprPtr& item) { return argument(*item, type.element()); };
+  return fmt::format("[{}]", joined(texts_of(list->items, item_text)));
 }
 
 const Expr& call_in(const Example& example) {
@@ -160,9 +156,8 @@ std::vector<std::string> checks(const PythonCall& call, const Expr& value) {
   if (type.is(TypeKind::List)) return {check("result", argument(value, type))};
   if (tuple == nullptr) return {check("result", tensor(value, elements_of_result(call, value)))};
   // Literals do not say which dtypes several results have: int32 of pivots, complex eigenvalues.
-  std::vector<std::string> items;
-  for (const ExprPtr& item : tuple->items) items.push_back(tensor(*item));
-  return {check("result", fmt::format("({}), check_dtype=False", fmt::join(items, ", ")))};
+  const auto items = texts_of(tuple->items, [](const ExprPtr& item) { return tensor(*item); });
+  return {check("result", fmt::format("({}), check_dtype=False", joined(items)))};
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/python_types.h>
 #include <keyway/core/schema/named_values.h>
 #include <keyway/core/schema/value_code.h>
@@ -76,9 +77,8 @@ std::string python_result_type(FunctionSchema schema) {
   if (returns.empty()) return "None";
   if (returns.size() == 1) return python_result_type(returns[0].type());
   if (has_named_results(schema)) return fmt::format("return_types.{}", schema.name());
-  std::string types;
-  for (const Argument result : returns) types += (types.empty() ? "" : ", ") + python_result_type(result.type());
-  return fmt::format("tuple[{}]", types);
+  const auto types = texts_of(returns, [](const Argument& result) { return python_result_type(result.type()); });
+  return fmt::format("tuple[{}]", joined(types));
 }
 
 std::string python_constant(std::string_view name) {

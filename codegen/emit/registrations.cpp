@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/signature.h>
 
@@ -8,8 +9,7 @@ namespace keyway::inline v1 {
 namespace {
 
 bool takes_tensors(const Op& op) {
-  const ArgumentList arguments = op.schema->arguments();
-  return std::ranges::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
+  return std::ranges::any_of(op.schema->arguments(), [](const Argument& argument) {
     return expr_type_of(argument.type()).base == ExprBase::Tensor;
   });
 }
@@ -31,8 +31,7 @@ std::string_view wrapper_of(WrapperKind kind, OverloadKind overload) {
 bool has_native_kernel(const Op& op, std::string_view backend) {
   if (!takes_backend_kernel(op)) return false;
   const RecipeKind kind = op.recipe.kind;
-  return kind == RecipeKind::Pointwise || kind == RecipeKind::Reduction ||
-         std::ranges::find(op.recipe.kernels, backend) != op.recipe.kernels.end();
+  return kind == RecipeKind::Pointwise || kind == RecipeKind::Reduction || contains(op.recipe.kernels, backend);
 }
 
 bool is_below_autograd(const Op& op) {

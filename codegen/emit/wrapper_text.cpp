@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_contract.h>
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_metadata.h>
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <iterator>
 #include <utility>
 
@@ -62,9 +62,7 @@ class Struct {
   }
 
   std::vector<std::string> plan_parameters() const {
-    std::vector<std::string> out{fmt::format("Plan<{}>& plan_", planned_results(op_))};
-    for (std::string& parameter : canonical_parameters(schema_)) out.push_back(std::move(parameter));
-    return out;
+    return concatenated({fmt::format("Plan<{}>& plan_", planned_results(op_))}, canonical_parameters(schema_));
   }
 
  private:
@@ -74,7 +72,7 @@ class Struct {
     if (outputs > 0) out += fmt::format("  static constexpr std::size_t kOutputs = {};\n", outputs);
     if (op_.variants.out)
       out += fmt::format("  static constexpr const char* kOutNames[] = {{\"{}\"}};\n",
-                         fmt::join(op_.out.arguments, "\", \""));
+                         joined(op_.out.arguments, "\", \""));
     if (op_.variants.out) out += fmt::format("  static constexpr OutDtype kOutDtype = OutDtype::{};\n", out_dtype());
     return out;
   }
@@ -211,7 +209,7 @@ class Struct {
       const std::string name(argument.name());
       if (describes_result(op_, name)) continue;
       const auto tensor = std::ranges::find(tensors, name, &TensorArgument::name);
-      const bool promoted = std::ranges::find(dtypes_.promoted, name) != dtypes_.promoted.end();
+      const bool promoted = contains(dtypes_.promoted, name);
       if (tensor == tensors.end() || tensor->written)
         values.push_back(wrapped_in_run(name));
       else if (promoted)
@@ -222,8 +220,8 @@ class Struct {
       else
         values.emplace_back(name);
     }
-    std::vector<std::string> parameters{"Kernel* kernel_", fmt::format("const Plan<{}>& plan_", planned_results(op_))};
-    for (std::string& parameter : canonical_parameters(schema_)) parameters.push_back(std::move(parameter));
+    auto parameters = concatenated({"Kernel* kernel_", fmt::format("const Plan<{}>& plan_", planned_results(op_))},
+                                   canonical_parameters(schema_));
     std::string before;
     if (dtypes_.compares) {
       before =

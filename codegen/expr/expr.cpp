@@ -1,8 +1,6 @@
 #include <keyway/codegen/expr/expr.h>
 #include <keyway/codegen/expr/expr_error.h>
 
-#include <algorithm>
-#include <fmt/format.h>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -67,7 +65,7 @@ Binding tighter(Binding binding) { return static_cast<Binding>(static_cast<int>(
 ExprPtr make_expr(Expr::Node node, std::size_t offset) {
   int depth = 0;
   for (const ExprPtr& child : children_of(node)) depth = std::max(depth, child->depth);
-  if (++depth > kMaxExprDepth) throw ExprError(offset, fmt::format("nested more than {} deep", kMaxExprDepth));
+  if (++depth > kMaxExprDepth) throw ExprError(offset, "nested more than {} deep", kMaxExprDepth);
   return std::make_shared<const Expr>(Expr{std::move(node), offset, depth});
 }
 
@@ -76,29 +74,13 @@ std::vector<ExprPtr> children(const Expr& expr) { return children_of(expr.node);
 std::string_view to_string(UnaryOp op) { return op == UnaryOp::Negate ? "-" : "!"; }
 
 std::string_view to_string(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::Or: return "||";
-    case BinaryOp::And: return "&&";
-    case BinaryOp::Union: return "|";
-    case BinaryOp::Add: return "+";
-    case BinaryOp::Subtract: return "-";
-    case BinaryOp::Multiply: return "*";
-    case BinaryOp::Divide: return "/";
-    case BinaryOp::Remainder: return "%";
-  }
-  return "?";
+  constexpr std::string_view kTexts[] = {"||", "&&", "|", "+", "-", "*", "/", "%"};
+  return kTexts[static_cast<int>(op)];
 }
 
 std::string_view to_string(CompareOp op) {
-  switch (op) {
-    case CompareOp::Equal: return "==";
-    case CompareOp::NotEqual: return "!=";
-    case CompareOp::Less: return "<";
-    case CompareOp::LessEqual: return "<=";
-    case CompareOp::Greater: return ">";
-    case CompareOp::GreaterEqual: return ">=";
-  }
-  return "?";
+  constexpr std::string_view kTexts[] = {"==", "!=", "<", "<=", ">", ">="};
+  return kTexts[static_cast<int>(op)];
 }
 
 }  // namespace keyway::inline v1

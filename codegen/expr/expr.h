@@ -131,6 +131,13 @@ struct Expr {
 // The only way to make a node. Throws ExprError if the tree would be too deep.
 ExprPtr make_expr(Expr::Node node, std::size_t offset);
 
+// expr_parser.cpp: the tree of a text. Throws ExprError with the offset of the first mistake.
+ExprPtr parse_expr(std::string_view text);
+// expr_printer.cpp: the canonical text in the language of entries, whatever the types: one space around operators, no
+// parenthesis that the grammar does not need. Parsing it gives an equal tree, so two expressions are the same if their
+// texts are.
+std::string to_text(const Expr& expr);
+
 // The direct operands of a node, in the order of the text.
 std::vector<ExprPtr> children(const Expr& expr);
 

@@ -4,8 +4,6 @@
 #include <keyway/codegen/expr/operator_rules.h>
 #include <keyway/codegen/expr/vocabulary.h>
 
-#include <algorithm>
-#include <fmt/format.h>
 #include <optional>
 #include <span>
 #include <utility>
@@ -18,9 +16,7 @@ void append(std::vector<std::string>& out, std::vector<std::string> more) {
 }
 
 std::string types_of(const std::vector<ArgumentType>& arguments) {
-  std::string out;
-  for (const ArgumentType& argument : arguments) out += (out.empty() ? "" : ", ") + to_string(argument.type);
-  return out;
+  return joined(texts_of(arguments, [](const ArgumentType& argument) { return to_string(argument.type); }));
 }
 
 // The overload that takes the arguments, or an error that says why none does.
@@ -71,9 +67,9 @@ class Checker {
     if (!symbol) {
       auto names = scope_.names();
       append(names, constants_.names());
-      throw ExprError(expr.offset, fmt::format("no name {} here{}", in_quotes(e.name), did_you_mean(e.name, names)));
+      throw ExprError(expr.offset, "no name {} here{}", in_quotes(e.name), did_you_mean(e.name, names));
     }
-    const bool present = std::ranges::find(not_none_, e.name) != not_none_.end();
+    const bool present = contains(not_none_, e.name);
     return {present ? symbol->type.required() : symbol->type, symbol->role, {}, false, {}};
   }
 
@@ -82,9 +78,7 @@ class Checker {
     for (const ExprPtr& value : e.items) {
       const ExprType type = check(*value);
       const auto common = item ? common_type(*item, type) : type;
-      if (!common)
-        throw ExprError(value->offset, fmt::format("a list holds one type, but here are {} and {}", to_string(*item),
-                                                   to_string(type)));
+      if (!common) throw ExprError(value->offset, "a list holds one type, but here are {} and {}", *item, type);
       item = common;
     }
     return plain(item.value_or(ExprType()).list());
@@ -126,8 +120,7 @@ class Checker {
     for (const ExprPtr& choice : e.choices) {
       const ExprType type = check(*choice);
       if (type.depth > 0 || type.base == ExprBase::Tensor || !comparable(value, type))
-        throw ExprError(choice->offset,
-                        fmt::format("{} cannot be in a set with {}", to_string(value), to_string(type)));
+        throw ExprError(choice->offset, "{} cannot be in a set with {}", value, type);
     }
     ExprType type = of_base(ExprBase::Bool);
     type.depth = value.depth;
@@ -138,13 +131,12 @@ class Checker {
   ExprNote visit(const ChoiceExpr& e, const Expr& expr) {
     const ExprType condition = check(*e.condition);
     if (!condition.is(ExprBase::Bool) && !condition.is(ExprBase::Unknown))
-      throw ExprError(e.condition->offset, fmt::format("the condition is {}, not a bool", to_string(condition)));
+      throw ExprError(e.condition->offset, "the condition is {}, not a bool", condition);
     if (condition.optional) throw ExprError(e.condition->offset, "the condition may be None here; test it first");
     const ExprType yes = check_knowing(*e.yes, not_none_if(*e.condition, true));
     const ExprType no = check_knowing(*e.no, not_none_if(*e.condition, false));
     const auto type = common_type(yes, no);
-    if (!type || type->is(ExprBase::None))
-      throw ExprError(expr.offset, fmt::format("the choice is between {} and {}", to_string(yes), to_string(no)));
+    if (!type || type->is(ExprBase::None)) throw ExprError(expr.offset, "the choice is between {} and {}", yes, no);
     for (const ExprPtr& branch : {e.yes, e.no}) require_choosable(*branch, *type);
     return plain(*type);
   }
@@ -156,8 +148,8 @@ class Checker {
     const auto* list = as<ListExpr>(branch);
     const bool has_type = type.base == ExprBase::Int || (formula && type.base == ExprBase::Tensor);
     if (list && list->items.empty() && !has_type)
-      throw ExprError(branch.offset, fmt::format("an empty list is chosen as int[]{}, but the other is {}",
-                                                 formula ? " or Tensor[]" : "", to_string(type)));
+      throw ExprError(branch.offset, "an empty list is chosen as int[]{}, but the other is {}",
+                      formula ? " or Tensor[]" : "", type);
   }
 
   ExprNote visit(const IndexExpr& e, const Expr& expr) {
@@ -166,8 +158,7 @@ class Checker {
     if (object.is(ExprBase::Unknown)) return plain(object);
     require_int(index, *e.index);
     if (object.is(ExprBase::Tuple) && !object.optional) return plain(part_of(object, *e.index));
-    if (object.depth == 0 || object.optional)
-      throw ExprError(expr.offset, fmt::format("{} has no items", to_string(object)));
+    if (object.depth == 0 || object.optional) throw ExprError(expr.offset, "{} has no items", object);
     return plain(object.item());
   }
 
@@ -175,7 +166,7 @@ class Checker {
     const auto* number = as<IntExpr>(index);
     const auto size = static_cast<std::int64_t>(tuple.parts.size());
     if (!number || number->value >= size)
-      throw ExprError(index.offset, fmt::format("a result is picked by a number from 0 to {}", size - 1));
+      throw ExprError(index.offset, "a result is picked by a number from 0 to {}", size - 1);
     return tuple.parts[static_cast<std::size_t>(number->value)];
   }
 
@@ -184,19 +175,18 @@ class Checker {
     if (e.begin) require_int(check(*e.begin), *e.begin);
     if (e.end) require_int(check(*e.end), *e.end);
     if (!object.is(ExprBase::Unknown) && (object.depth == 0 || object.optional))
-      throw ExprError(expr.offset, fmt::format("{} has no items", to_string(object)));
+      throw ExprError(expr.offset, "{} has no items", object);
     return plain(object);
   }
 
   static void require_int(const ExprType& type, const Expr& expr) {
     if ((type.is(ExprBase::Int) && !type.optional) || type.is(ExprBase::Unknown)) return;
-    throw ExprError(expr.offset, fmt::format("an index is an int, not {}", to_string(type)));
+    throw ExprError(expr.offset, "an index is an int, not {}", type);
   }
 
   ExprNote visit(const LetExpr& e, const Expr& expr) {
     if (context_ != ExprContext::Contract) throw ExprError(expr.offset, "'let' stands in 'requires' only");
-    if (scope_.find(e.name))
-      throw ExprError(expr.offset, fmt::format("the name {} is taken already", in_quotes(e.name)));
+    if (scope_.find(e.name)) throw ExprError(expr.offset, "the name {} is taken already", in_quotes(e.name));
     return plain(check(*e.value));
   }
 
@@ -223,9 +213,9 @@ class Checker {
         context_ == ExprContext::Derivative ? functions_.helpers_named(e.function) : std::span<const Signature>();
     if (const auto choice = choose(helpers, types, Lifting::None)) {
       if (scope_.find(e.function))
-        throw ExprError(expr.offset, fmt::format("{} is a helper, but also an argument or a result of the operator, "
-                                                 "which hides it in C++",
-                                                 in_quotes(e.function)));
+        throw ExprError(expr.offset,
+                        "{} is a helper, but also an argument or a result of the operator, which hides it in C++",
+                        in_quotes(e.function));
       return called(*choice->signature, ExprRole::Helper);
     }
     std::vector<Signature> overloads = built_in;
@@ -266,15 +256,15 @@ class Checker {
   static void refuse_keywords(const std::vector<CallArgument>& arguments, std::string_view callee) {
     for (const CallArgument& argument : arguments)
       if (!argument.keyword.empty())
-        throw ExprError(argument.value->offset, fmt::format("{} takes its arguments by position", callee));
+        throw ExprError(argument.value->offset, "{} takes its arguments by position", callee);
   }
 
   // An operator that a contract calls is planned: its plan takes all arguments, as the schema has them.
   static void refuse_unlike_schema(const CallExpr& call, const Signature& function, std::size_t offset) {
     refuse_keywords(call.arguments, "an operator in a contract");
     if (call.arguments.size() < function.parameters.size())
-      throw ExprError(offset, fmt::format("an operator in a contract takes all its arguments: {} has {}",
-                                          in_quotes(function.full_name), function.parameters.size()));
+      throw ExprError(offset, "an operator in a contract takes all its arguments: {} has {}",
+                      in_quotes(function.full_name), function.parameters.size());
   }
 
   // What is planned is known by its sizes and dtypes alone.
@@ -284,11 +274,9 @@ class Checker {
     const auto note = notes_.find(&object);
     if (note == notes_.end() || note->second.role != ExprRole::Operator) return;
     constexpr std::string_view kPlanned[] = {"dim", "dtype", "size", "sizes"};
-    if (std::ranges::find(kPlanned, e.method) == std::end(kPlanned))
-      throw ExprError(e.object->offset,
-                      fmt::format("of an operator's result a contract knows dim, dtype, size and sizes, "
-                                  "not {}",
-                                  in_quotes(e.method)));
+    if (!contains(kPlanned, e.method))
+      throw ExprError(e.object->offset, "of an operator's result a contract knows dim, dtype, size and sizes, not {}",
+                      in_quotes(e.method));
   }
 
   static ExprNote called(const Signature& function, ExprRole role = ExprRole::Operator) {
@@ -320,11 +308,10 @@ class Checker {
   [[noreturn]] void refuse(const CallExpr& call, std::span<const Signature> overloads, Lifting lifting,
                            const std::vector<ArgumentType>& types, std::size_t offset) const {
     if (overloads.size() > 1)
-      throw ExprError(offset,
-                      fmt::format("no overload of {} takes ({})", in_quotes(call.function), shown(types_of(types))));
+      throw ExprError(offset, "no overload of {} takes ({})", in_quotes(call.function), shown(types_of(types)));
     const auto mismatch = std::get<Mismatch>(bind_call(overloads.front(), types, context_, lifting));
     if (mismatch.argument >= 0) offset = call.arguments[static_cast<std::size_t>(mismatch.argument)].value->offset;
-    throw ExprError(offset, fmt::format("{}: {}", shown(call.function), mismatch.reason));
+    throw ExprError(offset, "{}: {}", shown(call.function), mismatch.reason);
   }
 
   [[noreturn]] void refuse_method(const MethodExpr& e, const Expr& expr, const ExprType& object,
@@ -332,26 +319,24 @@ class Checker {
     const bool known = !methods.empty() && object.base == ExprBase::Tensor;
     if (known) {
       const std::vector<ArgumentType> given(types.begin() + 1, types.end());
-      throw ExprError(expr.offset,
-                      fmt::format("the method {} does not take ({})", in_quotes(e.method), shown(types_of(given))));
+      throw ExprError(expr.offset, "the method {} does not take ({})", in_quotes(e.method), shown(types_of(given)));
     }
     auto names = method_names();
     if (context_ == ExprContext::Derivative) append(names, functions_.operator_names());
-    throw ExprError(expr.offset, fmt::format("{} has no method {}{}", to_string(object), in_quotes(e.method),
-                                             did_you_mean(e.method, names)));
+    throw ExprError(expr.offset, "{} has no method {}{}", object, in_quotes(e.method), did_you_mean(e.method, names));
   }
 
   [[noreturn]] void unknown_function(const std::string& name, std::size_t offset) const {
     const bool formula = context_ == ExprContext::Derivative;
     if (formula && !predicates_named(name, ExprContext::Contract).empty())
-      throw ExprError(offset, fmt::format("{} is a predicate of contracts, which formulas have not", in_quotes(name)));
+      throw ExprError(offset, "{} is a predicate of contracts, which formulas have not", in_quotes(name));
     auto names = predicate_names();
     if (context_ != ExprContext::DType) append(names, functions_.operator_names());
     if (formula) append(names, functions_.helper_names());
     const std::string_view what = formula                          ? "operator, predicate or helper"
                                   : context_ == ExprContext::DType ? "predicate"
                                                                    : "operator or predicate";
-    throw ExprError(offset, fmt::format("no {} {}{}", what, in_quotes(name), did_you_mean(name, names)));
+    throw ExprError(offset, "no {} {}{}", what, in_quotes(name), did_you_mean(name, names));
   }
 
   ExprContext context_;

@@ -12,7 +12,6 @@
 #include <keyway/codegen/expr/function_table.h>
 #include <keyway/codegen/expr/scope.h>
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <unordered_map>

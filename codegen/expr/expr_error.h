@@ -1,6 +1,8 @@
 // ExprError: what is wrong with an expression, and at which byte of it.
 #pragma once
 
+#include <keyway/core/base/error.h>
+
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -12,6 +14,10 @@ namespace keyway::inline v1 {
 class ExprError : public std::runtime_error {
  public:
   ExprError(std::size_t offset, const std::string& text) : std::runtime_error(text), offset_(offset) {}
+  // A text in which each {} stands for the next value.
+  template <typename... Values>
+  ExprError(std::size_t offset, std::string_view text, const Values&... values) requires(sizeof...(Values) > 0)
+      : ExprError(offset, format(text, {FormatArg(values)...})) {}
   std::size_t offset() const { return offset_; }
 
  private:

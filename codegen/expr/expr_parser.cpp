@@ -2,14 +2,12 @@
 // while the text is read, make_expr the height of what has been built (a + b + c ... is deep without being
 // nested).
 #include <keyway/codegen/base/names.h>
+#include <keyway/codegen/expr/expr.h>
 #include <keyway/codegen/expr/expr_error.h>
-#include <keyway/codegen/expr/expr_parser.h>
 #include <keyway/codegen/expr/token.h>
 
 #include <charconv>
-#include <fmt/format.h>
 #include <optional>
-#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -17,22 +15,6 @@
 
 namespace keyway::inline v1 {
 namespace {
-
-template <typename Op>
-struct Spelling {
-  std::string_view text;
-  Op op;
-};
-
-constexpr Spelling<BinaryOp> kOr[] = {{"||", BinaryOp::Or}};
-constexpr Spelling<BinaryOp> kAnd[] = {{"&&", BinaryOp::And}};
-constexpr Spelling<BinaryOp> kUnion[] = {{"|", BinaryOp::Union}};
-constexpr Spelling<BinaryOp> kSum[] = {{"+", BinaryOp::Add}, {"-", BinaryOp::Subtract}};
-constexpr Spelling<BinaryOp> kProduct[] = {
-    {"*", BinaryOp::Multiply}, {"/", BinaryOp::Divide}, {"%", BinaryOp::Remainder}};
-constexpr Spelling<CompareOp> kCompare[] = {{"==", CompareOp::Equal},        {"!=", CompareOp::NotEqual},
-                                            {"<=", CompareOp::LessEqual},    {"<", CompareOp::Less},
-                                            {">=", CompareOp::GreaterEqual}, {">", CompareOp::Greater}};
 
 class Parser {
  public:
@@ -49,7 +31,7 @@ class Parser {
   struct Depth {
     explicit Depth(Parser& parser) : parser_(parser) {
       if (++parser_.depth_ > kMaxExprDepth)
-        throw ExprError(parser_.peek().offset, fmt::format("nested more than {} deep", kMaxExprDepth));
+        throw ExprError(parser_.peek().offset, "nested more than {} deep", kMaxExprDepth);
     }
     ~Depth() { --parser_.depth_; }
     Depth(const Depth&) = delete;
@@ -76,24 +58,23 @@ class Parser {
     return true;
   }
   void expect(std::string_view symbol) {
-    if (!accept(symbol)) fail_at(peek(), fmt::format("expected '{}'", symbol));
+    if (!accept(symbol)) fail_at(peek(), "expected '" + std::string(symbol) + "'");
   }
   template <typename Op>
-  std::optional<Op> accept_op(std::span<const Spelling<Op>> spellings) {
-    for (const auto& spelling : spellings)
-      if (accept(spelling.text)) return spelling.op;
+  std::optional<Op> accept_op(std::initializer_list<Op> ops) {
+    for (const Op op : ops)
+      if (accept(to_string(op))) return op;
     return std::nullopt;
   }
 
   [[noreturn]] static void fail_at(const Token& token, std::string_view expected) {
-    if (token.kind == TokenKind::End)
-      throw ExprError(token.offset, fmt::format("{}, but the text ends here", expected));
-    throw ExprError(token.offset, fmt::format("{}, but found {}", expected, in_quotes(token.text)));
+    if (token.kind == TokenKind::End) throw ExprError(token.offset, "{}, but the text ends here", expected);
+    throw ExprError(token.offset, "{}, but found {}", expected, in_quotes(token.text));
   }
 
   std::string name(std::string_view what) {
     if (peek().kind != TokenKind::Name || is_reserved(peek().text))
-      fail_at(peek(), fmt::format("expected the name of {}", what));
+      fail_at(peek(), "expected the name of " + std::string(what));
     return std::string(take().text);
   }
   static bool is_reserved(std::string_view name) {
@@ -118,31 +99,20 @@ class Parser {
   }
 
   // One level of operators that group to the left.
-  template <typename Operand>
-  ExprPtr binary(std::span<const Spelling<BinaryOp>> spellings, Operand operand) {
-    ExprPtr left = operand();
+  ExprPtr binary(std::initializer_list<BinaryOp> ops, ExprPtr (Parser::*operand)()) {
+    ExprPtr left = (this->*operand)();
     for (;;) {
       const std::size_t offset = peek().offset;
-      const auto op = accept_op<BinaryOp>(spellings);
+      const auto op = accept_op(ops);
       if (!op) return left;
-      left = make_expr(BinaryExpr{*op, left, operand()}, offset);
+      left = make_expr(BinaryExpr{*op, left, (this->*operand)()}, offset);
     }
   }
-  ExprPtr either() {
-    return binary(kOr, [this] { return both(); });
-  }
-  ExprPtr both() {
-    return binary(kAnd, [this] { return comparison(); });
-  }
-  ExprPtr union_() {
-    return binary(kUnion, [this] { return sum(); });
-  }
-  ExprPtr sum() {
-    return binary(kSum, [this] { return product(); });
-  }
-  ExprPtr product() {
-    return binary(kProduct, [this] { return prefix(); });
-  }
+  ExprPtr either() { return binary({BinaryOp::Or}, &Parser::both); }
+  ExprPtr both() { return binary({BinaryOp::And}, &Parser::comparison); }
+  ExprPtr union_() { return binary({BinaryOp::Union}, &Parser::sum); }
+  ExprPtr sum() { return binary({BinaryOp::Add, BinaryOp::Subtract}, &Parser::product); }
+  ExprPtr product() { return binary({BinaryOp::Multiply, BinaryOp::Divide, BinaryOp::Remainder}, &Parser::prefix); }
 
   ExprPtr comparison() {
     ExprPtr first = union_();
@@ -155,7 +125,8 @@ class Parser {
       return make_expr(InExpr{std::move(first), std::move(choices)}, offset);
     }
     CompareExpr chain{{std::move(first)}, {}};
-    while (const auto op = accept_op<CompareOp>(kCompare)) {
+    while (const auto op = accept_op({CompareOp::Equal, CompareOp::NotEqual, CompareOp::Less, CompareOp::LessEqual,
+                                      CompareOp::Greater, CompareOp::GreaterEqual})) {
       chain.ops.push_back(*op);
       chain.operands.push_back(union_());
     }
@@ -200,8 +171,9 @@ class Parser {
   ExprPtr primary() {
     const Token& token = take();
     switch (token.kind) {
-      case TokenKind::Integer: return integer(token);
-      case TokenKind::Real: return real(token);
+      case TokenKind::Integer: return make_expr(IntExpr{number_of<std::int64_t>(token, "64 bits")}, token.offset);
+      case TokenKind::Real:
+        return make_expr(FloatExpr{number_of<double>(token, "a double"), std::string(token.text)}, token.offset);
       case TokenKind::String: return make_expr(StringExpr{std::string(token.text)}, token.offset);
       case TokenKind::Name: return named(token);
       case TokenKind::Symbol:
@@ -213,18 +185,13 @@ class Parser {
     fail_at(token, "expected a value");
   }
 
-  static ExprPtr integer(const Token& token) {
-    std::int64_t value = 0;
+  // The number that a token spells, if it fits.
+  template <typename Number>
+  static Number number_of(const Token& token, std::string_view room) {
+    Number value = 0;
     const auto result = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
-    if (result.ec != std::errc()) throw ExprError(token.offset, "this number does not fit in 64 bits");
-    return make_expr(IntExpr{value}, token.offset);
-  }
-
-  static ExprPtr real(const Token& token) {
-    double value = 0;
-    const auto result = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
-    if (result.ec != std::errc()) throw ExprError(token.offset, "this number does not fit in a double");
-    return make_expr(FloatExpr{value, std::string(token.text)}, token.offset);
+    if (result.ec != std::errc()) throw ExprError(token.offset, "this number does not fit in {}", room);
+    return value;
   }
 
   ExprPtr named(const Token& token) {
@@ -274,7 +241,7 @@ class Parser {
         take();
         for (const CallArgument& other : out)
           if (other.keyword == argument.keyword)
-            throw ExprError(offset, fmt::format("argument {} is given twice", in_quotes(argument.keyword)));
+            throw ExprError(offset, "argument {} is given twice", in_quotes(argument.keyword));
       } else if (!out.empty() && !out.back().keyword.empty()) {
         throw ExprError(offset, "a positional argument behind one with a name");
       }

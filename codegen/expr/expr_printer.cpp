@@ -1,7 +1,7 @@
-#include <keyway/codegen/expr/expr_printer.h>
+#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/expr/expr.h>
 
 #include <fmt/format.h>
-#include <string_view>
 
 namespace keyway::inline v1 {
 namespace {
@@ -26,19 +26,13 @@ std::string print(const Expr& expr, Binding wanted) {
 }
 
 std::string join(const std::vector<ExprPtr>& items) {
-  std::string out;
-  for (const ExprPtr& item : items) out += (out.empty() ? "" : ", ") + print(*item, Binding::Choice);
-  return out;
+  return joined(texts_of(items, [](const ExprPtr& item) { return print(*item, Binding::Choice); }));
 }
 
 std::string join(const std::vector<CallArgument>& arguments) {
-  std::string out;
-  for (const CallArgument& argument : arguments) {
-    if (!out.empty()) out += ", ";
-    if (!argument.keyword.empty()) out += argument.keyword + "=";
-    out += print(*argument.value, Binding::Choice);
-  }
-  return out;
+  return joined(texts_of(arguments, [](const CallArgument& argument) {
+    return argument.keyword + (argument.keyword.empty() ? "" : "=") + print(*argument.value, Binding::Choice);
+  }));
 }
 
 std::string optional(const ExprPtr& expr) { return expr ? print(*expr, Binding::Choice) : std::string(); }

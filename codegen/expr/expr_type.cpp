@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/expr/expr_type.h>
 
 #include <algorithm>
@@ -7,25 +8,10 @@ namespace keyway::inline v1 {
 namespace {
 
 std::string_view name_of(ExprBase base) {
-  switch (base) {
-    case ExprBase::Unknown: return "unknown";
-    case ExprBase::None: return "None";
-    case ExprBase::Bool: return "bool";
-    case ExprBase::Int: return "int";
-    case ExprBase::Float: return "float";
-    case ExprBase::Scalar: return "Scalar";
-    case ExprBase::Str: return "str";
-    case ExprBase::DType: return "dtype";
-    case ExprBase::DTypeSet: return "set of dtypes";
-    case ExprBase::Layout: return "Layout";
-    case ExprBase::MemoryFormat: return "MemoryFormat";
-    case ExprBase::Device: return "Device";
-    case ExprBase::Generator: return "Generator";
-    case ExprBase::Other: return "opaque value";
-    case ExprBase::Tensor: return "Tensor";
-    case ExprBase::Tuple: return "tuple";
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {
+      "unknown",       "None",   "bool",         "int",    "float",     "Scalar",       "str",    "dtype",
+      "set of dtypes", "Layout", "MemoryFormat", "Device", "Generator", "opaque value", "Tensor", "tuple"};
+  return kNames[static_cast<int>(base)];
 }
 
 bool is_dtype(ExprBase base) { return base == ExprBase::DType || base == ExprBase::DTypeSet; }
@@ -73,11 +59,8 @@ ExprType ExprType::maybe() const {
 
 std::string to_string(const ExprType& type) {
   std::string out(name_of(type.base));
-  if (type.base == ExprBase::Tuple) {
-    out.clear();
-    for (const ExprType& part : type.parts) out += (out.empty() ? "" : ", ") + to_string(part);
-    out = fmt::format("({})", out);
-  }
+  if (type.base == ExprBase::Tuple)
+    out = fmt::format("({})", joined(texts_of(type.parts, [](const ExprType& part) { return to_string(part); })));
   if (type.optional_items) out += "?";
   for (int i = 0; i < type.depth; ++i) out += "[]";
   return type.optional ? out + "?" : out;

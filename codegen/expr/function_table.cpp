@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/expr/function_table.h>
 
 #include <algorithm>
@@ -30,9 +31,7 @@ std::span<const Signature> FunctionTable::named(const Functions& functions, std:
 }
 
 std::vector<std::string> FunctionTable::names(const Functions& functions) {
-  std::vector<std::string> names;
-  for (const auto& [name, overloads] : functions) names.push_back(name);
-  return names;
+  return texts_of(functions, [](const auto& overloads) { return overloads.first; });
 }
 
 }  // namespace keyway::inline v1

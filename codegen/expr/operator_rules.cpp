@@ -2,7 +2,6 @@
 #include <keyway/codegen/expr/operator_rules.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <string>
 #include <string_view>
 
@@ -13,18 +12,17 @@ bool is_unknown(const ExprType& type) { return type.is(ExprBase::Unknown); }
 
 void require_present(std::string_view op, const ExprType& left, const ExprType& right, std::size_t offset) {
   if (left.optional || right.optional)
-    throw ExprError(
-        offset, fmt::format("the {} of '{}' may be None here; test it first", left.optional ? "left" : "right", op));
+    throw ExprError(offset, "the {} of '{}' may be None here; test it first", left.optional ? "left" : "right", op);
 }
 
 [[noreturn]] void no_meaning(std::string_view op, const ExprType& left, const ExprType& right, std::size_t offset) {
-  throw ExprError(offset, fmt::format("'{}' has no meaning between {} and {}", op, to_string(left), to_string(right)));
+  throw ExprError(offset, "'{}' has no meaning between {} and {}", op, left, right);
 }
 
 // Data of tensors is computed with in formulas and in contracts over data, not in those over metadata.
 void require_data(std::string_view op, ExprContext context, std::size_t offset) {
   if (context == ExprContext::Derivative || context == ExprContext::Data) return;
-  throw ExprError(offset, fmt::format("'{}' would read the data of a Tensor, but only metadata can be used here", op));
+  throw ExprError(offset, "'{}' would read the data of a Tensor, but only metadata can be used here", op);
 }
 
 // Sizes are divided as C++ divides; in a formula a remainder that goes unseen is a wrong gradient.
@@ -37,9 +35,8 @@ ExprType logical_type(BinaryOp op, const ExprType& left, const ExprType& right, 
   for (const ExprType* side : {&left, &right}) {
     if (side->is(ExprBase::Bool) || is_unknown(*side)) continue;
     const bool list = side->base == ExprBase::Bool && side->depth > 0;
-    throw ExprError(offset,
-                    fmt::format("'{}' wants bools, but its {} is {}{}", to_string(op), side == &left ? "left" : "right",
-                                to_string(*side), list ? "; say all(...) or any(...)" : ""));
+    throw ExprError(offset, "'{}' wants bools, but its {} is {}{}", op, side == &left ? "left" : "right", *side,
+                    list ? "; say all(...) or any(...)" : "");
   }
   return of_base(ExprBase::Bool);
 }
@@ -62,7 +59,7 @@ ExprType equality_type(CompareOp op, const ExprType& left, const ExprType& right
   const bool none = left.is(ExprBase::None) || right.is(ExprBase::None);
   const ExprType& other = left.is(ExprBase::None) ? right : left;
   if (none && !other.optional && !is_unknown(other) && !other.is(ExprBase::None))
-    throw ExprError(offset, fmt::format("{} is never None here", to_string(other)));
+    throw ExprError(offset, "{} is never None here", other);
   if (!none && !comparable(left, right)) no_meaning(to_string(op), left, right, offset);
   if (none || left.depth == right.depth) return of_base(ExprBase::Bool);
   ExprType items = of_base(ExprBase::Bool);
@@ -75,15 +72,14 @@ ExprType equality_type(CompareOp op, const ExprType& left, const ExprType& right
 
 ExprType unary_type(UnaryOp op, const ExprType& operand, ExprContext context, std::size_t offset) {
   if (is_unknown(operand)) return operand;
-  if (operand.optional)
-    throw ExprError(offset, fmt::format("the operand of '{}' may be None here; test it first", to_string(op)));
+  if (operand.optional) throw ExprError(offset, "the operand of '{}' may be None here; test it first", op);
   if (op == UnaryOp::Not && operand.base == ExprBase::Bool) return operand;
   if (op == UnaryOp::Negate && operand.is_number()) return operand;
   if (op == UnaryOp::Negate && operand.is(ExprBase::Tensor)) {
     require_data("-", context, offset);
     return operand;
   }
-  throw ExprError(offset, fmt::format("'{}' has no meaning for {}", to_string(op), to_string(operand)));
+  throw ExprError(offset, "'{}' has no meaning for {}", op, operand);
 }
 
 ExprType binary_type(BinaryOp op, const ExprType& left, const ExprType& right, ExprContext context,

@@ -1,6 +1,5 @@
 // Two walks: the first finds the tensors that the formula uses as tensors, the second collects everything and
 // knows then whose metadata can be read off a kept tensor.
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/expr/saved_values.h>
 #include <keyway/core/schema/lexer.h>
 

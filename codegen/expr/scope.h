@@ -1,6 +1,7 @@
 // Scope: the names that an expression may use, and what they stand for.
 #pragma once
 
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/expr/expr_type.h>
 
 #include <cstdint>
@@ -43,9 +44,12 @@ class Scope {
  public:
   void add(Symbol symbol) { symbols_.push_back(std::move(symbol)); }
   // The last one of that name, or null.
-  const Symbol* find(std::string_view name) const;
-  std::vector<std::string> names() const;
-  const std::vector<Symbol>& symbols() const { return symbols_; }
+  const Symbol* find(std::string_view name) const {
+    const auto found =
+        std::find_if(symbols_.rbegin(), symbols_.rend(), [&](const Symbol& s) { return s.name == name; });
+    return found == symbols_.rend() ? nullptr : &*found;
+  }
+  std::vector<std::string> names() const { return texts_of(symbols_, &Symbol::name); }
 
  private:
   std::vector<Symbol> symbols_;

@@ -4,7 +4,6 @@
 #include <keyway/core/schema/lexer.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <iterator>
 
 namespace keyway::inline v1 {
@@ -31,7 +30,7 @@ class Lexer {
     const auto rest = text_.substr(at_);
     const auto* symbol = std::ranges::find_if(kSymbols, [&](auto s) { return rest.substr(0, s.size()) == s; });
     if (symbol == std::end(kSymbols))
-      throw ExprError(at_, fmt::format("unexpected character {}", in_quotes(rest.substr(0, character_size(c)))));
+      throw ExprError(at_, "unexpected character {}", in_quotes(rest.substr(0, character_size(c))));
     return take(TokenKind::Symbol, symbol->size());
   }
 
@@ -59,7 +58,7 @@ class Lexer {
       if (exponent_end > digits) end = exponent_end;
     }
     if (end < text_.size() && is_name(text_[end]))
-      throw ExprError(at_, fmt::format("{} is no number", in_quotes(text_.substr(at_, span(is_name, end) - at_))));
+      throw ExprError(at_, "{} is no number", in_quotes(text_.substr(at_, span(is_name, end) - at_)));
     return take(end == integer_end ? TokenKind::Integer : TokenKind::Real, end - at_);
   }
 

@@ -1,7 +1,7 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/expr/vocabulary.h>
 #include <keyway/core/schema/literal.h>
 
-#include <algorithm>
 #include <iterator>
 #include <span>
 
@@ -125,7 +125,7 @@ void collect(std::span<const FunctionSchema> table, std::string_view name, std::
 
 void collect_names(std::span<const FunctionSchema> table, std::vector<std::string>& out) {
   for (const FunctionSchema& schema : table)
-    if (std::ranges::find(out, schema.name()) == out.end()) out.emplace_back(schema.name());
+    if (!contains(out, schema.name())) out.emplace_back(schema.name());
 }
 
 void add(std::string_view name, ExprBase base, Scope& scope) {
@@ -192,8 +192,7 @@ std::string_view promotion_word(const Expr& rule) {
   const auto* name = as<NameExpr>(rule);
   const auto* call = as<CallExpr>(rule);
   const std::string_view word = name ? name->name : call ? std::string_view(call->function) : std::string_view();
-  return std::ranges::find(kPromotions, word, &FunctionSchema::name) == std::end(kPromotions) ? std::string_view()
-                                                                                              : word;
+  return !contains(kPromotions, word, &FunctionSchema::name) ? std::string_view() : word;
 }
 
 std::vector<std::string> dtype_presets() { return {std::begin(kDTypePresets), std::end(kDTypePresets)}; }

@@ -6,7 +6,6 @@
 #include <keyway/codegen/json/json_reader.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -143,8 +142,7 @@ class Builder {
   // follow the last right one.
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) {
     const bool at_symbol = position > 0 && position <= text_.size() && kSymbols.find(text_[position - 1]) != kNone;
-    return fail(at_symbol ? places_.at(position - 1) : begin(),
-                fmt::format("syntax error in {}", cause_of(error.what())));
+    return fail(at_symbol ? places_.at(position - 1) : begin(), "syntax error in {}", cause_of(error.what()));
   }
 
   bool has_duplicates() const { return has_duplicates_; }
@@ -161,8 +159,8 @@ class Builder {
     return places_.at(end_);
   }
 
-  bool fail(Place place, const std::string& text) {
-    report_.error(place, text);
+  bool fail(Place place, std::string_view text, const auto&... values) {
+    report_.error(place, text, values...);
     return false;
   }
 
@@ -170,8 +168,7 @@ class Builder {
   bool literal(const std::string& text, LocatedText& out) {
     out.place = begin();
     if (text.size() > limits_.string_bytes)
-      return fail(out.place,
-                  fmt::format("a string of {} bytes, but {} are the limit", text.size(), limits_.string_bytes));
+      return fail(out.place, "a string of {} bytes, but {} are the limit", text.size(), limits_.string_bytes);
     const std::string_view written = text_.substr(end_ + 1, count_ - end_ - 2);
     if (written.size() != text.size()) out.stretches = stretches_of(written, {out.place.line, out.place.column + 1});
     out.text = text;
@@ -200,8 +197,7 @@ class Builder {
     JsonValue value = JsonValue::of(kind);
     value.text.place = begin();
     end_ = count_;
-    if (open_.size() == limits_.depth)
-      return fail(value.text.place, fmt::format("nested more than {} deep", limits_.depth));
+    if (open_.size() == limits_.depth) return fail(value.text.place, "nested more than {} deep", limits_.depth);
     JsonValue& stored = slot();
     stored = std::move(value);
     open_.push_back(&stored);
@@ -230,8 +226,8 @@ class Builder {
       const LocatedText& first = *keys[i - 1];
       if (keys[i]->text != first.text) continue;
       has_duplicates_ = true;
-      report_.error(keys[i]->place, fmt::format("duplicate key {}; it stands already at {}:{}", in_quotes(first.text),
-                                                first.place.line, first.place.column));
+      report_.error(keys[i]->place, "duplicate key {}; it stands already at {}:{}", in_quotes(first.text),
+                    first.place.line, first.place.column);
     }
   }
 
@@ -250,7 +246,7 @@ class Builder {
 
 std::optional<JsonValue> read_json(std::string_view text, const Report& report, const JsonLimits& limits) {
   if (text.size() > limits.bytes) {
-    report.error({}, fmt::format("a file of {} bytes, but {} are the limit", text.size(), limits.bytes));
+    report.error({}, "a file of {} bytes, but {} are the limit", text.size(), limits.bytes);
     return std::nullopt;
   }
   std::size_t count = 0;

@@ -5,15 +5,8 @@
 namespace keyway::inline v1 {
 
 std::string_view to_string(JsonKind kind) {
-  switch (kind) {
-    case JsonKind::Null: return "null";
-    case JsonKind::Bool: return "true or false";
-    case JsonKind::Number: return "a number";
-    case JsonKind::String: return "a string";
-    case JsonKind::Array: return "an array";
-    case JsonKind::Object: return "an object";
-  }
-  return "a value";
+  constexpr std::string_view kNames[] = {"null", "true or false", "a number", "a string", "an array", "an object"};
+  return kNames[static_cast<int>(kind)];
 }
 
 JsonValue JsonValue::of(JsonKind kind, LocatedText text) {
@@ -27,6 +20,11 @@ const JsonValue* JsonValue::find(std::string_view key) const {
   for (const JsonMember& member : members)
     if (member.key.text == key) return &member.value;
   return nullptr;
+}
+
+const JsonValue* JsonValue::find(std::string_view key, JsonKind wanted) const {
+  const JsonValue* value = find(key);
+  return value != nullptr && value->kind == wanted ? value : nullptr;
 }
 
 }  // namespace keyway::inline v1

@@ -26,8 +26,10 @@ struct JsonValue {
   static JsonValue of(JsonKind kind, LocatedText text = {});
 
   Place place() const { return text.place; }
-  // The value of a member, or null. Requires: an Object.
+  // The value of a member; null without one, as in what is no Object.
   const JsonValue* find(std::string_view key) const;
+  // The same of that kind alone.
+  const JsonValue* find(std::string_view key, JsonKind wanted) const;
 };
 
 struct JsonMember {

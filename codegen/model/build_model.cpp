@@ -49,8 +49,7 @@ std::string stem_of(std::string_view path) {
 EntryDraft draft_entry(const JsonValue& json, const EntryOrigin& origin, const Report& file_report, bool is_reported) {
   EntryDraft draft{&json, &origin, file_report.for_words(origin.words), std::nullopt, false};
   Diagnostics unread;
-  const JsonValue* func = json.find("func");
-  if (func && func->kind == JsonKind::String)
+  if (const JsonValue* func = json.find("func", JsonKind::String))
     draft.schema = read_schema(func->text, is_reported ? draft.report : Report(unread, file_report.file()));
   if (draft.schema) draft.report = draft.report.in_op((*draft.schema)->full_name());
   draft.well_shaped = is_reported && check_entry_shape(json, draft.report);
@@ -75,8 +74,7 @@ std::vector<EntryDraft> draft_entries(const ExpandedFile& file, const Report& re
 FamilyDraft draft_family(const SourceFile& file, Diagnostics& diagnostics) {
   FamilyDraft draft{{stem_of(file.path), file.path, {}, {}, {}, {}, {}}, Report(diagnostics, file.path), {}, {}};
   if (const auto fault = name_fault(draft.family.name))
-    draft.report.error({},
-                       fmt::format("the file's name is the family's, but {} {}", in_quotes(draft.family.name), *fault));
+    draft.report.error({}, "the file's name is the family's, but {} {}", in_quotes(draft.family.name), *fault);
   const auto written = read_json(file.text, draft.report);
   if (!written) return draft;
   draft.file = expand_entries(*written, draft.report);
@@ -92,8 +90,8 @@ void check_families_unique(const std::vector<FamilyDraft>& drafts) {
   for (const FamilyDraft& draft : drafts) {
     const auto [first, added] = seen.emplace(draft.family.name, &draft);
     if (!added)
-      draft.report.error({}, fmt::format("the family {} is also that of {}", in_quotes(draft.family.name),
-                                         first->second->family.file));
+      draft.report.error({}, "the family {} is also that of {}", in_quotes(draft.family.name),
+                         first->second->family.file);
   }
 }
 
@@ -108,8 +106,8 @@ void check_order(const FamilyDraft& draft) {
   for (const EntryDraft& entry : draft.entries) {
     if (!entry.schema || (last && entry.origin->written == last->origin->written)) continue;
     if (last && sort_key(**entry.schema) < sort_key(**last->schema))
-      entry.report.error(entry.json->place(), fmt::format("ops are sorted by name: this one stands before {}",
-                                                          shown((*last->schema)->full_name())));
+      entry.report.error(entry.json->place(), "ops are sorted by name: this one stands before {}",
+                         shown((*last->schema)->full_name()));
     else
       last = &entry;
   }
@@ -122,7 +120,7 @@ void check_entries_unique(const std::vector<FamilyDraft>& drafts) {
       if (!entry.schema) continue;
       const Place place = entry.json->find("func")->place();
       const auto [first, added] = origins.emplace((*entry.schema)->full_name(), entry.report.at(place));
-      if (!added) entry.report.error(place, fmt::format("stands already at {}", first->second));
+      if (!added) entry.report.error(place, "stands already at {}", first->second);
     }
   }
 }
@@ -140,15 +138,12 @@ void add_operator(FunctionTable& table, const EntryDraft& entry) {
   table.add_operator(schema, variants.function, variants.method);
 }
 
-void add_operators(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
-  for (const FamilyDraft& draft : drafts)
+void add_functions(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
+  for (const FamilyDraft& draft : drafts) {
     for (const EntryDraft& entry : draft.entries)
       if (entry.schema) add_operator(table, entry);
-}
-
-void add_helpers(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
-  for (const FamilyDraft& draft : drafts)
     for (const Helper& helper : draft.family.helpers) table.add_helper(*helper.schema);
+  }
 }
 
 // Functions of `drafts` hide those of `base` that have their name.
@@ -162,11 +157,9 @@ void hide(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
 
 FunctionTable table_of(const std::vector<FamilyDraft>& drafts, const std::vector<FamilyDraft>& base) {
   FunctionTable table;
-  add_operators(table, base);
-  add_helpers(table, base);
+  add_functions(table, base);
   if (!base.empty()) hide(table, drafts);
-  add_operators(table, drafts);
-  add_helpers(table, drafts);
+  add_functions(table, drafts);
   return table;
 }
 
@@ -180,11 +173,11 @@ std::vector<FamilyDraft> draft_families(const std::vector<SourceFile>& files, Di
 // The families become those of the library whose namespace their operators have.
 void make_library(std::vector<Family>& families, const std::vector<FamilyDraft>& base, Diagnostics& diagnostics) {
   std::vector<OwnedSchema> schemas;
-  for (const FamilyDraft& draft : base)
+  for (const FamilyDraft& draft : base) {
     for (const EntryDraft& entry : draft.entries)
       if (entry.schema) schemas.push_back(*entry.schema);
-  for (const FamilyDraft& draft : base)
     for (const Helper& helper : draft.family.helpers) schemas.push_back(helper.schema);
+  }
   const std::string library = check_library(families, diagnostics);
   for (Family& family : families) {
     family.library = library;
@@ -278,8 +271,8 @@ void mark_planned(std::vector<Family>& families, Diagnostics& diagnostics) {
       called.planned = true;
       if (planned_results(called) == 0)
         report.error(contract.text.at(node.offset),
-                     fmt::format("a contract asks for results that are planned before the kernel runs, and {} has none",
-                                 in_quotes(called.name())));
+                     "a contract asks for results that are planned before the kernel runs, and {} has none",
+                     in_quotes(called.name()));
     });
   };
   for (const Family& family : families)

@@ -2,9 +2,6 @@
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/model/dim_arguments.h>
 
-#include <algorithm>
-#include <fmt/format.h>
-
 namespace keyway::inline v1 {
 namespace {
 
@@ -24,7 +21,7 @@ std::vector<DimArgument> dim_arguments(const Op& op) {
     if (call.function != "is_dim" && call.function != "are_dims" && call.function != "is_permutation") return;
     const auto* name = as<NameExpr>(*call.arguments[0].value);
     const auto index = name ? op.schema->arguments().find(name->name) : std::nullopt;
-    if (!index || std::ranges::find(out, name->name, &DimArgument::name) != out.end()) return;
+    if (!index || contains(out, name->name, &DimArgument::name)) return;
     const ExprType type = expr_type_of(op.schema->arguments()[*index].type());
     out.push_back({name->name, type.depth > 0, type.optional, &contract, call.arguments[1].value.get()});
   });
@@ -45,11 +42,11 @@ void check_reduced_dims(const Op& op, const OpSource& source) {
   const std::vector<DimArgument> dims = dim_arguments(op);
   for (const Argument argument : op.schema->arguments()) {
     if (expr_type_of(argument.type()).base != ExprBase::Int) continue;
-    if (std::ranges::find(dims, argument.name(), &DimArgument::name) != dims.end()) continue;
+    if (contains(dims, argument.name(), &DimArgument::name)) continue;
     source.report.error(source.place_of(argument.name()),
-                        fmt::format("no contract says that {} is a dimension, which the reduction has to know: write "
-                                    "is_dim or are_dims of it",
-                                    in_quotes(argument.name())));
+                        "no contract says that {} is a dimension, which the reduction has to know: write "
+                        "is_dim or are_dims of it",
+                        in_quotes(argument.name()));
   }
 }
 

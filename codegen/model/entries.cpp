@@ -3,7 +3,6 @@
 #include <keyway/codegen/model/entry_shape.h>
 #include <keyway/codegen/model/macros.h>
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
@@ -33,8 +32,8 @@ std::string_view name_in(std::string_view func) {
 }
 
 void name_calls(JsonValue& entry) {
-  const JsonValue* func = entry.find("func");
-  if (func == nullptr || func->kind != JsonKind::String) return;
+  const JsonValue* func = entry.find("func", JsonKind::String);
+  if (func == nullptr) return;
   const std::string op(name_in(func->text.text));
   for (JsonMember& member : entry.members) {
     if (member.key.text == "example") name_call(member.value, op);
@@ -67,19 +66,18 @@ JsonValue expand_entry(const JsonValue& entry, Macros& macros, std::vector<Local
 // The number of entries that a template gives, 0 after an error.
 std::size_t count_entries(const JsonValue& words, const Macros& macros, const Report& report) {
   std::size_t count = 0;
-  const auto fail = [&](Place place, const std::string& why) {
-    report.error(place, why);
+  const auto fail = [&](Place place, std::string_view why, const auto&... values) {
+    report.error(place, why, values...);
     return std::size_t{0};
   };
   for (const JsonMember& word : words.members) {
     if (const std::string fault = macros.name_fault(word.key.text); !fault.empty()) return fail(word.key.place, fault);
     if (word.value.kind != JsonKind::Array || word.value.items.empty())
-      return fail(word.value.place(),
-                  fmt::format("{} has a list of values, one for each entry of the template", in_quotes(word.key.text)));
+      return fail(word.value.place(), "{} has a list of values, one for each entry of the template",
+                  in_quotes(word.key.text));
     if (count != 0 && word.value.items.size() != count)
-      return fail(word.value.place(),
-                  fmt::format("{} has {} values, but {} has {}", in_quotes(word.key.text), word.value.items.size(),
-                              in_quotes(words.members.front().key.text), count));
+      return fail(word.value.place(), "{} has {} values, but {} has {}", in_quotes(word.key.text),
+                  word.value.items.size(), in_quotes(words.members.front().key.text), count);
     count = word.value.items.size();
   }
   return count != 0 ? count : fail(words.place(), "'for' names nothing");
@@ -87,8 +85,7 @@ std::size_t count_entries(const JsonValue& words, const Macros& macros, const Re
 
 void report_unused(const JsonValue& words, const std::vector<bool>& used, const Report& report) {
   for (std::size_t i = 0; i < used.size(); ++i)
-    if (!used[i])
-      report.error(words.members[i].key.place, fmt::format("nothing uses {}", in_quotes(words.members[i].key.text)));
+    if (!used[i]) report.error(words.members[i].key.place, "nothing uses {}", in_quotes(words.members[i].key.text));
 }
 
 // The entries of a template, up to the first that has an error.
@@ -116,8 +113,7 @@ JsonValue expand_ops(const JsonValue& written, Macros& macros, const Report& rep
   for (std::size_t i = 0; i < written.items.size(); ++i) {
     const JsonValue& entry = written.items[i];
     std::vector<LocalMacro> none;
-    const JsonValue* words = entry.kind == JsonKind::Object ? entry.find("for") : nullptr;
-    if (words != nullptr && words->kind == JsonKind::Object) {
+    if (entry.find("for", JsonKind::Object) != nullptr) {
       expand_template(entry, i, macros, report, out, ops);
     } else {
       const std::size_t errors = report.count();
@@ -135,8 +131,7 @@ ExpandedFile expand_entries(const JsonValue& file, const Report& report) {
   if (file.kind != JsonKind::Object) return out;
   out.json = JsonValue::of(JsonKind::Object, file.text);
   const std::size_t errors = report.count();
-  const JsonValue* list = file.find("macros");
-  Macros macros(list != nullptr && list->kind == JsonKind::Object ? list : nullptr, report);
+  Macros macros(file.find("macros", JsonKind::Object), report);
   std::vector<LocalMacro> none;
   for (const JsonMember& member : file.members) {
     if (member.key.text == "macros")

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace keyway::inline v1 {
 namespace {
@@ -63,57 +61,47 @@ constexpr Key kIndexContractKeys[] = {
 constexpr std::string_view kReserved[] = {"inverse", "foreach"};
 
 std::string unknown_key(std::string_view name, std::span<const Key> keys) {
-  if (std::ranges::find(kReserved, name) != std::end(kReserved))
-    return fmt::format("the key {} is reserved for a later version", in_quotes(name));
+  if (contains(kReserved, name)) return fmt::format("the key {} is reserved for a later version", in_quotes(name));
   return fmt::format("unknown key {}{}", in_quotes(name), did_you_mean(name, keys, &Key::name));
 }
 
 // The elements of an object or array: strings, but for contracts about indices. Those of macros and of the
 // words of templates may be anything.
-bool check_elements(const JsonValue& value, std::string_view name, const Report& report) {
-  bool ok = true;
-  if (name == "for" || name == "macros") return ok;
+void check_elements(const JsonValue& value, std::string_view name, const Report& report) {
+  if (name == "for" || name == "macros") return;
   const auto check = [&](const JsonValue& element, std::string_view what) {
-    if (element.kind == JsonKind::String) return;
     const bool objects = name == "ops" || name == "helpers";
+    if (element.kind == JsonKind::String) return;
     if (element.kind == JsonKind::Object && (objects || name == "requires")) return;
-    const JsonKind wanted = objects ? JsonKind::Object : JsonKind::String;
-    report.error(element.place(), fmt::format("{} of {} is {}, not {}", what, in_quotes(name), to_string(element.kind),
-                                              to_string(wanted)));
-    ok = false;
+    report.error(element.place(), "{} of {} is {}, not {}", what, in_quotes(name), element.kind,
+                 objects ? JsonKind::Object : JsonKind::String);
   };
   for (const JsonValue& item : value.items) check(item, "an item");
   for (const JsonMember& member : value.members) check(member.value, "a value");
-  return ok;
 }
 
 bool check_keys(const JsonValue& object, std::span<const Key> keys, const Report& report) {
-  bool ok = true;
-  const auto fail = [&](Place place, const std::string& text) {
-    report.error(place, text);
-    ok = false;
-  };
+  const std::size_t errors = report.count();
   const Key* last = nullptr;
   for (const JsonMember& member : object.members) {
     const auto key = std::ranges::find(keys, member.key.text, &Key::name);
     if (key == keys.end()) {
-      fail(member.key.place, unknown_key(member.key.text, keys));
+      report.error(member.key.place, unknown_key(member.key.text, keys));
       continue;
     }
     const JsonKind kind = member.value.kind;
     if (kind != key->kind && kind != key->other)
-      fail(member.value.place(),
-           fmt::format("{} is {}, not {}", in_quotes(key->name), to_string(kind), to_string(key->kind)));
+      report.error(member.value.place(), "{} is {}, not {}", in_quotes(key->name), kind, key->kind);
     else
-      ok = check_elements(member.value, key->name, report) && ok;
+      check_elements(member.value, key->name, report);
     if (last && &*key < last)
-      fail(member.key.place, fmt::format("{} stands before {}", in_quotes(key->name), in_quotes(last->name)));
+      report.error(member.key.place, "{} stands before {}", in_quotes(key->name), in_quotes(last->name));
     last = &*key;
   }
   for (const Key& key : keys)
     if (key.need == Need::Required && !object.find(key.name))
-      fail(object.place(), fmt::format("the key {} is missing", in_quotes(key.name)));
-  return ok;
+      report.error(object.place(), "the key {} is missing", in_quotes(key.name));
+  return report.count() == errors;
 }
 
 }  // namespace
@@ -126,11 +114,7 @@ bool is_text_key(std::string_view key) {
   return is_text(kEntryKeys) || is_text(kFamilyKeys);
 }
 
-std::vector<std::string> entry_keys() {
-  std::vector<std::string> names;
-  for (const Key& key : kEntryKeys) names.emplace_back(key.name);
-  return names;
-}
+std::vector<std::string> entry_keys() { return texts_of(kEntryKeys, &Key::name); }
 
 bool check_entry_shape(const JsonValue& entry, const Report& report) { return check_keys(entry, kEntryKeys, report); }
 
@@ -144,7 +128,7 @@ bool check_index_contract_shape(const JsonValue& contract, const Report& report)
 
 bool check_family_shape(const JsonValue& family, const Report& report) {
   if (family.kind == JsonKind::Object) return check_keys(family, kFamilyKeys, report);
-  report.error(family.place(), fmt::format("a schema file holds an object, not {}", to_string(family.kind)));
+  report.error(family.place(), "a schema file holds an object, not {}", family.kind);
   return false;
 }
 

@@ -4,11 +4,9 @@
 #include <keyway/codegen/model/helpers.h>
 #include <keyway/codegen/model/op_reader.h>
 
-#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -42,8 +40,8 @@ std::vector<Helper> read_helpers(const JsonValue& file, const Report& report) {
     if (!helper) continue;
     if (!helpers.empty() && helper->schema->full_name() < helpers.back().schema->full_name())
       report.in_op(helper->schema->full_name())
-          .error(helper->place, fmt::format("helpers are sorted by name: this one stands before {}",
-                                            helpers.back().schema->full_name()));
+          .error(helper->place, "helpers are sorted by name: this one stands before {}",
+                 helpers.back().schema->full_name());
     helpers.push_back(*std::move(helper));
   }
   return helpers;
@@ -64,7 +62,7 @@ void check_helpers(const std::vector<Family>& families, const FunctionTable& fun
       const std::string name(helper.schema->full_name());
       const Report report = Report(diagnostics, family.file).in_op(name);
       const auto [first, added] = origins.emplace(name, report.at(helper.place));
-      if (!added) report.error(helper.place, fmt::format("stands already at {}", first->second));
+      if (!added) report.error(helper.place, "stands already at {}", first->second);
       if (!functions.operators_named(helper.schema->name()).empty() ||
           !predicates_named(helper.schema->name(), ExprContext::Derivative).empty())
         report.error(helper.place, "formulas have an operator or a word of that name, and would call that");

@@ -1,21 +1,18 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/library_entries.h>
 
-#include <fmt/format.h>
-
 namespace keyway::inline v1 {
 namespace {
 
 void check_namespace(const Op& op, const std::string& library, const Report& report) {
   const std::string_view ns = op.schema->namespace_name();
   if (ns.empty())
-    report.error(op.place(), fmt::format("an operator of a library has its namespace in front: 'my::{}(...)'",
-                                         shown(op.schema->name())));
+    report.error(op.place(), "an operator of a library has its namespace in front: 'my::{}(...)'",
+                 shown(op.schema->name()));
   else if (ns == "keyway" || ns == "std")
-    report.error(op.place(), fmt::format("the namespace {} is not a library's to add to", in_quotes(ns)));
+    report.error(op.place(), "the namespace {} is not a library's to add to", in_quotes(ns));
   else if (ns != library)
-    report.error(op.place(), fmt::format("the operators of a library are in one namespace; the first is in {}",
-                                         in_quotes(library)));
+    report.error(op.place(), "the operators of a library are in one namespace; the first is in {}", in_quotes(library));
 }
 
 void check_op(const Op& op, const Report& report) {

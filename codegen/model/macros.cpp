@@ -109,7 +109,7 @@ JsonValue shifted(JsonValue value, const MacroUse& use, Place place, const Repor
   if (use.shift.empty()) return value;
   if (const auto number = number_in(value))
     return as_text(std::to_string(*number + number_of(use.shift)), value.text.place);
-  report.error(place, fmt::format("{} is added to, but is no number", in_quotes(use.name)));
+  report.error(place, "{} is added to, but is no number", in_quotes(use.name));
   return value;
 }
 
@@ -131,14 +131,12 @@ std::optional<Macros::Macro> Macros::read(const JsonMember& member, const Report
   const bool named = is_identifier(macro.name) && std::ranges::all_of(macro.parameters, is_identifier) &&
                      (macro.name.size() == text.size() || !macro.parameters.empty());
   if (!named) {
-    report.error(member.key.place,
-                 fmt::format("a macro is named like 'name' or 'name(x, y)', not {}", in_quotes(text)));
+    report.error(member.key.place, "a macro is named like 'name' or 'name(x, y)', not {}", in_quotes(text));
     return std::nullopt;
   }
   for (auto name = macro.parameters.begin(); name != macro.parameters.end(); ++name)
     if (std::find(macro.parameters.begin(), name, *name) != name) {
-      report.error(member.key.place,
-                   fmt::format("the macro {} has two parameters {}", in_quotes(macro.name), in_quotes(*name)));
+      report.error(member.key.place, "the macro {} has two parameters {}", in_quotes(macro.name), in_quotes(*name));
       return std::nullopt;
     }
   if (const std::string fault = name_fault(macro.name); !fault.empty()) {
@@ -164,7 +162,7 @@ std::string Macros::name_fault(std::string_view name) const {
 
 void Macros::report_unused(const Report& report) const {
   for (const Macro& macro : macros_)
-    if (!macro.used) report.error(macro.key.place, fmt::format("nothing uses the macro {}", in_quotes(macro.name)));
+    if (!macro.used) report.error(macro.key.place, "nothing uses the macro {}", in_quotes(macro.name));
 }
 
 // Counts what a macro becomes, so that macros of macros cannot exhaust a machine.
@@ -172,7 +170,7 @@ JsonValue Macros::spend(JsonValue value, Place place, const Report& report) {
   const bool was_within = spent_ <= kMaxExpandedBytes;
   spent_ += size_of(value);
   if (was_within && spent_ > kMaxExpandedBytes)
-    report.error(place, fmt::format("macros make more than {} bytes of this file", kMaxExpandedBytes));
+    report.error(place, "macros make more than {} bytes of this file", kMaxExpandedBytes);
   return value;
 }
 
@@ -224,8 +222,8 @@ LocatedText Macros::expand_text(const LocatedText& text, const Scope& scope) {
   while (const auto use = next_use(text.text, done)) {
     const JsonValue value = joined_text(value_of(*use, text, scope));
     if (value.kind != JsonKind::String)
-      scope.report.error(text.at(use->whole.begin), fmt::format("the value of {} is {}, which no text can have in it",
-                                                                in_quotes(use->name), to_string(value.kind)));
+      scope.report.error(text.at(use->whole.begin), "the value of {} is {}, which no text can have in it",
+                         in_quotes(use->name), value.kind);
     out.append(text, done, use->whole.begin);
     if (value.kind == JsonKind::String) out.append(value.text, 0, value.text.text.size());
     done = use->whole.end;
@@ -239,24 +237,21 @@ JsonValue Macros::value_of(const MacroUse& use, const LocatedText& text, const S
   const Place place = text.at(use.whole.begin);
   JsonValue as_written = as_string(slice(text, use.whole));
   if (spent_ > kMaxExpandedBytes) return as_written;
-  const auto fail = [&](const std::string& why) {
-    scope.report.error(place, why);
-    return as_written;
-  };
   const auto local = std::ranges::find(scope.locals, use.name, &LocalMacro::name);
   if (local == scope.locals.end()) {
     std::optional<JsonValue> value = value_in_file(use, text, scope);
     return value ? spend(shifted(*std::move(value), use, place, scope.report), place, scope.report) : as_written;
   }
   local->used = true;
-  if (use.called) return fail(fmt::format("{} has no parameters", in_quotes(use.name)));
-  return spend(shifted(local->value, use, place, scope.report), place, scope.report);
+  if (!use.called) return spend(shifted(local->value, use, place, scope.report), place, scope.report);
+  scope.report.error(place, "{} has no parameters", in_quotes(use.name));
+  return as_written;
 }
 
 // Of a macro of the file, or nothing after an error.
 std::optional<JsonValue> Macros::value_in_file(const MacroUse& use, const LocatedText& text, const Scope& scope) {
-  const auto fail = [&](const std::string& why) {
-    scope.report.error(text.at(use.whole.begin), why);
+  const auto fail = [&](std::string_view why, const auto&... values) {
+    scope.report.error(text.at(use.whole.begin), why, values...);
     return std::nullopt;
   };
   const auto macro = std::ranges::find(macros_, use.name, &Macro::name);
@@ -264,16 +259,16 @@ std::optional<JsonValue> Macros::value_in_file(const MacroUse& use, const Locate
     std::vector<std::string> names;
     for (const LocalMacro& known : scope.locals) names.push_back(known.name);
     for (const Macro& known : macros_) names.push_back(known.name);
-    return fail(fmt::format("there is no macro {}{}", in_quotes(use.name), did_you_mean(use.name, names)));
+    return fail("there is no macro {}{}", in_quotes(use.name), did_you_mean(use.name, names));
   }
   macro->used = true;
   const auto index = static_cast<std::size_t>(macro - macros_.begin());
   if (index >= scope.macros)
-    return fail(fmt::format("a macro may use those before it, and {} is none of them", in_quotes(use.name)));
-  if (scope.depth == kMaxDepth) return fail(fmt::format("macros stand in each other more than {} deep", kMaxDepth));
+    return fail("a macro may use those before it, and {} is none of them", in_quotes(use.name));
+  if (scope.depth == kMaxDepth) return fail("macros stand in each other more than {} deep", kMaxDepth);
   if (use.arguments.size() != macro->parameters.size())
-    return fail(fmt::format("the macro {} has {} parameters, but {} arguments are given", in_quotes(use.name),
-                            macro->parameters.size(), use.arguments.size()));
+    return fail("the macro {} has {} parameters, but {} arguments are given", in_quotes(use.name),
+                macro->parameters.size(), use.arguments.size());
   std::vector<LocalMacro> arguments;
   for (std::size_t i = 0; i < use.arguments.size(); ++i)
     arguments.push_back(

@@ -1,7 +1,6 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/op_reader.h>
 
-#include <fmt/format.h>
 #include <map>
 
 namespace keyway::inline v1 {
@@ -13,9 +12,9 @@ std::vector<std::string> read_aliases(const OpSource& source) {
   for (const JsonValue& item : list->items) {
     const std::string& alias = item.text.text;
     if (const auto fault = name_fault(alias))
-      source.report.error(item.place(), fmt::format("the alias {} {}", in_quotes(alias), *fault));
+      source.report.error(item.place(), "the alias {} {}", in_quotes(alias), *fault);
     else if (is_python_keyword(alias))
-      source.report.error(item.place(), fmt::format("the alias {} is a Python keyword", in_quotes(alias)));
+      source.report.error(item.place(), "the alias {} is a Python keyword", in_quotes(alias));
   }
   return unique_words(source, *list, "alias");
 }
@@ -31,7 +30,7 @@ void check_aliases(const std::vector<Family>& families, Diagnostics& diagnostics
         if (added || meaning->second == op.schema->name()) continue;
         Report(diagnostics, family.file)
             .in_op(op.name())
-            .error(op.place(), fmt::format("the alias {} already means {}", in_quotes(alias), meaning->second));
+            .error(op.place(), "the alias {} already means {}", in_quotes(alias), meaning->second);
       }
     }
   }

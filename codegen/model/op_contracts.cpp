@@ -3,7 +3,6 @@
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/codegen/model/op_scope.h>
 
-#include <fmt/format.h>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -23,12 +22,12 @@ std::vector<Formula> read_contracts(const OpSource& source, std::string_view key
     const ExprType& type = formula->expr.type();
     if (const auto* let = as<LetExpr>(formula->expr.root())) {
       if (const auto fault = argument_name_fault(let->name))
-        source.report.error(item.place(), fmt::format("the name {} {}", in_quotes(let->name), *fault));
+        source.report.error(item.place(), "the name {} {}", in_quotes(let->name), *fault);
       scope.add({let->name, type, ExprRole::Let});
     } else if (!type.is(ExprBase::Bool)) {
       const bool list_of_bools = type.base == ExprBase::Bool;
-      source.report.error(item.place(), fmt::format("a contract is a bool, but this is {}{}", to_string(type),
-                                                    list_of_bools ? "; say all(...)" : ""));
+      source.report.error(item.place(), "a contract is a bool, but this is {}{}", type,
+                          list_of_bools ? "; say all(...)" : "");
     }
     formula->about_index = about_index;
     for (std::string& name : not_none_if(formula->expr.root(), true)) not_none.push_back(std::move(name));

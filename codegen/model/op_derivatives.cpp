@@ -3,7 +3,6 @@
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/codegen/model/op_scope.h>
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 #include <utility>
@@ -18,14 +17,14 @@ void check_input(const OpSource& source, const ListedName& input, NameSet& seen)
   if (const auto index = arguments.find(input.name)) {
     const ExprType type = expr_type_of(arguments[*index].type());
     if (type.base != ExprBase::Tensor)
-      source.report.error(input.place, fmt::format("argument {} is {}; only tensors are differentiated",
-                                                   in_quotes(input.name), to_string(type)));
+      source.report.error(input.place, "argument {} is {}; only tensors are differentiated", in_quotes(input.name),
+                          type);
     if (!seen.insert(input.name).second)
-      source.report.error(input.place, fmt::format("{} has a derivative already", in_quotes(input.name)));
+      source.report.error(input.place, "{} has a derivative already", in_quotes(input.name));
     return;
   }
-  source.report.error(input.place, fmt::format("no argument {} to differentiate{}", in_quotes(input.name),
-                                               did_you_mean(input.name, arguments, &Argument::name)));
+  source.report.error(input.place, "no argument {} to differentiate{}", in_quotes(input.name),
+                      did_you_mean(input.name, arguments, &Argument::name));
 }
 
 // The gradients of one input: a Tensor for a Tensor, a list for a list, None for zero.

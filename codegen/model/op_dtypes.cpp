@@ -6,7 +6,6 @@
 #include <keyway/codegen/model/wrapper_kind.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <set>
 #include <utility>
 
@@ -26,9 +25,8 @@ std::vector<std::string> tensor_names(FunctionSchema schema) {
 void check_preset(const OpSource& source, const JsonValue& value) {
   const auto presets = dtype_presets();
   const std::string& name = value.text.text;
-  if (std::ranges::find(presets, name) == presets.end())
-    source.report.error(value.place(),
-                        fmt::format("unknown dtype preset {}{}", in_quotes(name), did_you_mean(name, presets)));
+  if (!contains(presets, name))
+    source.report.error(value.place(), "unknown dtype preset {}{}", in_quotes(name), did_you_mean(name, presets));
 }
 
 bool is_argument(FunctionSchema schema, std::string_view name) { return schema.arguments().find(name).has_value(); }
@@ -38,7 +36,7 @@ std::size_t result_index(FunctionSchema schema, std::string_view name) {
   const std::size_t results = schema.returns().size();
   for (std::size_t i = 0; i < results && !is_argument(schema, name); ++i) {
     const auto names = result_names(schema, i);
-    if (std::ranges::find(names, name) != names.end()) return i;
+    if (contains(names, name)) return i;
   }
   return results;
 }
@@ -49,12 +47,12 @@ void check_part(const OpSource& source, const LocatedText& text, const Expr& par
   const std::size_t result = name ? result_index(*source.schema, name->name) : source.schema->returns().size();
   if (result < source.schema->returns().size() && result >= known)
     source.report.error(text.at(part.offset),
-                        fmt::format("the dtype of {} is not known here: a rule of a result names results before it, "
-                                    "and one of an argument none",
-                                    in_quotes(name->name)));
+                        "the dtype of {} is not known here: a rule of a result names results before it, "
+                        "and one of an argument none",
+                        in_quotes(name->name));
   for (const ExprPtr& child : children(part)) {
     if (const std::string_view word = promotion_word(*child); !word.empty())
-      source.report.error(text.at(child->offset), fmt::format("{} is a whole rule", in_quotes(word)));
+      source.report.error(text.at(child->offset), "{} is a whole rule", in_quotes(word));
     check_part(source, text, *child, known);
   }
 }
@@ -67,8 +65,7 @@ void check_rule(const OpSource& source, const LocatedText& key, const LocatedTex
     const bool argument = is_argument(*source.schema, name);
     known = std::min(known, argument ? 0 : result_index(*source.schema, name));
     if (!argument && !word.empty())
-      source.report.error(key.place,
-                          fmt::format("{} is of arguments, but {} is a result", in_quotes(word), in_quotes(name)));
+      source.report.error(key.place, "{} is of arguments, but {} is a result", in_quotes(word), in_quotes(name));
   }
   check_part(source, text, root, known);
 }
@@ -91,21 +88,19 @@ DTypes read_dtypes(const OpSource& source) {
     std::vector<std::string> names;
     bool all_known = true;
     for (auto& [name, place] : listed_names(member.key)) {
-      const bool is_known = std::ranges::find(known, name) != known.end();
+      const bool is_known = contains(known, name);
       all_known = all_known && is_known;
       if (!is_known)
-        source.report.error(
-            place, fmt::format("no tensor argument or result {}{}", in_quotes(name), did_you_mean(name, known)));
+        source.report.error(place, "no tensor argument or result {}{}", in_quotes(name), did_you_mean(name, known));
       else if (!seen.insert(name).second)
-        source.report.error(place, fmt::format("{} has a dtype rule already", in_quotes(name)));
+        source.report.error(place, "{} has a dtype rule already", in_quotes(name));
       names.push_back(std::move(name));
     }
     auto set = read_formula(member.value.text, ExprContext::DType, scope, source.functions, source.report);
     if (!set) continue;
     const ExprType& type = set->expr.type();
     if (!type.is(ExprBase::DTypeSet) && !(type.is(ExprBase::DType) && !type.optional))
-      source.report.error(member.value.place(),
-                          fmt::format("a dtype rule is a dtype or a set of them, but this is {}", to_string(type)));
+      source.report.error(member.value.place(), "a dtype rule is a dtype or a set of them, but this is {}", type);
     dtypes.rules.push_back({std::move(names), std::move(*set)});
     if (all_known) check_rule(source, member.key, member.value.text, dtypes.rules.back());
   }
@@ -119,8 +114,8 @@ void check_promotions(const Op& op, const OpSource& source) {
   for (const DTypeRule& rule : op.dtypes.rules) {
     const std::string_view word = promotion_word(rule.set.expr.root());
     if (!word.empty() && planned_results(op) > 0 && std::ranges::none_of(rule.names, is_operand))
-      source.report.error(rule.set.text.place,
-                          fmt::format("{} is of operands, but these are written beside the results", in_quotes(word)));
+      source.report.error(rule.set.text.place, "{} is of operands, but these are written beside the results",
+                          in_quotes(word));
   }
 }
 

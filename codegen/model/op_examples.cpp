@@ -2,13 +2,11 @@
 // literals are checked against it and not by the type checker of formulas.
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/expr/expr_error.h>
-#include <keyway/codegen/expr/expr_parser.h>
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/expr/vocabulary.h>
 #include <keyway/codegen/model/op_reader.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -83,8 +81,7 @@ void check_literal(const Expr& expr, const Parameter& parameter) {
     return;
   }
   if ((type.depth == 0 || parameter.expands) && is_literal_of(expr, type.base)) return;
-  throw ExprError(expr.offset, fmt::format("argument {} is {}, and this is no literal of it", in_quotes(parameter.name),
-                                           to_string(type)));
+  throw ExprError(expr.offset, "argument {} is {}, and this is no literal of it", in_quotes(parameter.name), type);
 }
 
 void check_arguments(const CallExpr& call, const Signature& signature, std::size_t offset) {
@@ -94,8 +91,8 @@ void check_arguments(const CallExpr& call, const Signature& signature, std::size
   if (const auto* mismatch = std::get_if<Mismatch>(&binding)) {
     const bool at_argument = mismatch->argument >= 0;
     const std::size_t index = at_argument ? static_cast<std::size_t>(mismatch->argument) : 0;
-    throw ExprError(at_argument ? call.arguments[index].value->offset : offset,
-                    fmt::format("{}: {}", shown(call.function), mismatch->reason));
+    throw ExprError(at_argument ? call.arguments[index].value->offset : offset, "{}: {}", shown(call.function),
+                    mismatch->reason);
   }
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     const auto target = parameter_of(signature, types[i], static_cast<int>(i));
@@ -107,13 +104,12 @@ void check_arguments(const CallExpr& call, const Signature& signature, std::size
 void check_call(const Expr& expr, const Signature& signature) {
   if (const auto* method = as<MethodExpr>(expr)) {
     if (method->method != "sizes" && method->method != "strides")
-      throw ExprError(expr.offset,
-                      fmt::format("an example asks a result for sizes or strides, not {}", in_quotes(method->method)));
+      throw ExprError(expr.offset, "an example asks a result for sizes or strides, not {}", in_quotes(method->method));
     if (as<CallExpr>(*method->object) != nullptr) return check_call(*method->object, signature);
   }
   const auto* call = as<CallExpr>(expr);
   if (!call || call->function != signature.name)
-    throw ExprError(expr.offset, fmt::format("an example is a call of {}", in_quotes(signature.name)));
+    throw ExprError(expr.offset, "an example is a call of {}", in_quotes(signature.name));
   check_arguments(*call, signature, expr.offset);
 }
 
@@ -130,7 +126,7 @@ void check_value(const Expr& value, const Signature& signature) {
   const auto& results = signature.result.parts;
   const auto* tuple = as<TupleExpr>(value);
   if (!tuple || tuple->items.size() != results.size())
-    throw ExprError(value.offset, fmt::format("there are {} results; write a tuple of them", results.size()));
+    throw ExprError(value.offset, "there are {} results; write a tuple of them", results.size());
   for (std::size_t i = 0; i < results.size(); ++i) check_result(*tuple->items[i], results[i]);
 }
 
@@ -143,8 +139,7 @@ Example parse_example(const LocatedText& text, const Signature& signature, bool 
     return {text, expr, nullptr, {}};
   }
   if (!compare || compare->ops.size() != 1 || compare->ops.front() != CompareOp::Equal)
-    throw ExprError(expr->offset,
-                    fmt::format("an example has the form {}", in_quotes(signature.name + "(...) == value")));
+    throw ExprError(expr->offset, "an example has the form {}", in_quotes(signature.name + "(...) == value"));
   check_call(*compare->operands[0], signature);
   if (as<CallExpr>(*compare->operands[0])) check_value(*compare->operands[1], signature);
   return {text, compare->operands[0], compare->operands[1], {}};

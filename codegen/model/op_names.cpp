@@ -26,7 +26,7 @@ namespace {
 
 void check_name(const OpSource& source, std::string_view what, std::string_view name) {
   if (const auto fault = name_fault(name))
-    source.report.error(source.place_of(name), fmt::format("the {} {} {}", what, in_quotes(name), *fault));
+    source.report.error(source.place_of(name), "the {} {} {}", what, in_quotes(name), *fault);
 }
 
 // What a wrapper's struct, which has the operator's name, calls its members, and the namespaces that they refer to.
@@ -41,8 +41,8 @@ void check_spelling(const OpSource& source) {
   if (text == canonical) return;
   const auto [written, right] = std::mismatch(text.begin(), text.end(), canonical.begin(), canonical.end());
   const auto offset = static_cast<std::size_t>(written - text.begin());
-  source.report.error(source.func().at(offset), fmt::format("the schema is spelled otherwise from here on: {}",
-                                                            in_quotes(std::string(right, canonical.end()))));
+  source.report.error(source.func().at(offset), "the schema is spelled otherwise from here on: {}",
+                      in_quotes(std::string(right, canonical.end())));
 }
 
 // Whether generated code has values of the type: what kernels take, but of lists only those of tensors, numbers and
@@ -61,9 +61,10 @@ void check_types(const OpSource& source) {
   const auto check = [&](std::string_view what, const Argument& value, Place place) {
     if (can_be_generated(value.type())) return;
     const std::string type = to_string(value.type());
-    source.report.error(place, fmt::format("the {} is {}, which generated operators cannot have; define the operator "
-                                           "in C++, with KEYWAY_LIBRARY",
-                                           what, in_quotes(type)));
+    source.report.error(place,
+                        "the {} is {}, which generated operators cannot have; define the operator "
+                        "in C++, with KEYWAY_LIBRARY",
+                        what, in_quotes(type));
   };
   for (const Argument argument : source.schema->arguments())
     check(fmt::format("argument {}", in_quotes(argument.name())), argument, source.place_of(argument.name()));
@@ -78,18 +79,17 @@ void check_names(const OpSource& source) {
   if (!schema.namespace_name().empty()) check_name(source, "namespace", schema.namespace_name());
   check_name(source, "operator name", schema.name());
   if (is_python_keyword(schema.name()))
-    source.report.error(source.place_of(schema.name()),
-                        fmt::format("the operator name {} is a Python keyword", in_quotes(schema.name())));
-  if (std::ranges::find(kWrapperWords, schema.name()) != std::end(kWrapperWords))
-    source.report.error(
-        source.place_of(schema.name()),
-        fmt::format("the operator name {} has a meaning within generated wrappers", in_quotes(schema.name())));
+    source.report.error(source.place_of(schema.name()), "the operator name {} is a Python keyword",
+                        in_quotes(schema.name()));
+  if (contains(kWrapperWords, schema.name()))
+    source.report.error(source.place_of(schema.name()), "the operator name {} has a meaning within generated wrappers",
+                        in_quotes(schema.name()));
   const std::string_view overload = schema.overload_name();
   if (overload.size() > kMaxNameLength) check_name(source, "overload name", overload);  // may be a keyword: select.int
   for (const Argument argument : schema.arguments())
     if (const auto fault = argument_name_fault(argument.name()))
-      source.report.error(source.place_of(argument.name()),
-                          fmt::format("the argument name {} {}", in_quotes(argument.name()), *fault));
+      source.report.error(source.place_of(argument.name()), "the argument name {} {}", in_quotes(argument.name()),
+                          *fault);
   for (const Argument result : schema.returns())
     if (!result.name().empty()) check_name(source, "result name", result.name());
   if (schema.is_vararg() || schema.is_varret())

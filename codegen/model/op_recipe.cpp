@@ -2,8 +2,6 @@
 #include <keyway/codegen/model/op_reader.h>
 
 #include <algorithm>
-#include <fmt/format.h>
-#include <iterator>
 
 namespace keyway::inline v1 {
 namespace {
@@ -12,7 +10,7 @@ namespace {
 std::string read_function(const OpSource& source, std::string_view key, const JsonValue& value) {
   const std::string& name = value.text.text;
   if (const auto fault = qualified_name_fault(name))
-    source.report.error(value.place(), fmt::format("{}: {} {}", key, in_quotes(name), *fault));
+    source.report.error(value.place(), "{}: {} {}", key, in_quotes(name), *fault);
   return name;
 }
 
@@ -23,17 +21,15 @@ std::vector<std::string> read_kernels(const OpSource& source, const JsonValue& l
   if (list.items.empty()) source.report.error(list.place(), "'kernels' names no backend");
   for (const JsonValue& item : list.items) {
     const std::string& name = item.text.text;
-    if (std::ranges::find(kBackends, name) == std::end(kBackends))
-      source.report.error(item.place(),
-                          fmt::format("no kernels are generated for a backend {}: the backends are CPU and CUDA{}",
-                                      in_quotes(name), did_you_mean(name, kBackends)));
+    if (!contains(kBackends, name))
+      source.report.error(item.place(), "no kernels are generated for a backend {}: the backends are CPU and CUDA{}",
+                          in_quotes(name), did_you_mean(name, kBackends));
   }
   return unique_words(source, list, "backend");
 }
 
 bool has_aliasing_result(FunctionSchema schema) {
-  return std::ranges::any_of(schema.returns().begin(), schema.returns().end(),
-                             [](const Argument& result) { return result.is_alias(); });
+  return std::ranges::any_of(schema.returns(), [](const Argument& result) { return result.is_alias(); });
 }
 
 }  // namespace
@@ -49,9 +45,8 @@ Recipe read_recipe(const OpSource& source) {
     const bool beside_composite = kind == RecipeKind::Kernels && count == 1 && recipe.kind == RecipeKind::Composite;
     if (!beside_composite) {
       if (++count == 2)
-        source.report.error(
-            value->place(),
-            fmt::format("{} is a second recipe; an op has one (or composite and kernels)", in_quotes(key)));
+        source.report.error(value->place(), "{} is a second recipe; an op has one (or composite and kernels)",
+                            in_quotes(key));
       recipe.kind = kind;
     }
     if (kind == RecipeKind::Kernels)

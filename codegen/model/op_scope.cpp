@@ -1,6 +1,5 @@
 #include <keyway/codegen/base/brackets.h>
 #include <keyway/codegen/expr/expr_error.h>
-#include <keyway/codegen/expr/expr_parser.h>
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/model/op_scope.h>
 

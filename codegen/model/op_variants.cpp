@@ -1,12 +1,10 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/expr/expr_error.h>
-#include <keyway/codegen/expr/expr_parser.h>
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/parser.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <iterator>
 #include <utility>
 
@@ -42,10 +40,10 @@ void read_variant(const OpSource& source, const JsonValue& item, Variants& varia
   const std::string& name = item.text.text;
   const auto* variant = std::ranges::find(kVariants, name, &VariantName::name);
   if (variant == std::end(kVariants)) {
-    source.report.error(item.place(), fmt::format("unknown variant {}{}", in_quotes(name),
-                                                  did_you_mean(name, kVariants, &VariantName::name)));
+    source.report.error(item.place(), "unknown variant {}{}", in_quotes(name),
+                        did_you_mean(name, kVariants, &VariantName::name));
   } else if (!variant->possible(*source.schema)) {
-    source.report.error(item.place(), fmt::format("the variant {} needs {}", in_quotes(name), variant->needs));
+    source.report.error(item.place(), "the variant {} needs {}", in_quotes(name), variant->needs);
   } else {
     variants.*variant->flag = true;
   }
@@ -65,9 +63,9 @@ OutOverload parse_out(const std::string& text) {
   for (const CallArgument& argument : call->arguments) {
     std::string name = argument.keyword.empty() ? name_of(*argument.value) : argument.keyword;
     if (const auto fault = argument_name_fault(name))
-      throw ExprError(argument.value->offset, fmt::format("the argument name {} {}", in_quotes(name), *fault));
-    if (std::ranges::find(out.arguments, name) != out.arguments.end())
-      throw ExprError(argument.value->offset, fmt::format("there are two arguments named {}", in_quotes(name)));
+      throw ExprError(argument.value->offset, "the argument name {} {}", in_quotes(name), *fault);
+    if (contains(out.arguments, name))
+      throw ExprError(argument.value->offset, "there are two arguments named {}", in_quotes(name));
     out.arguments.push_back(std::move(name));
   }
   return out;
@@ -77,8 +75,8 @@ OutOverload parse_out(const std::string& text) {
 void check_out(const OpSource& source, const OutOverload& out, Place place) {
   const FunctionSchema schema = *source.schema;
   if (out.arguments.size() != schema.returns().size()) {
-    source.report.error(place, fmt::format("'out' names {} arguments, but there are {} results", out.arguments.size(),
-                                           schema.returns().size()));
+    source.report.error(place, "'out' names {} arguments, but there are {} results", out.arguments.size(),
+                        schema.returns().size());
     return;
   }
   const std::string text = out_text(schema, out);
@@ -102,7 +100,7 @@ Variants read_variants(const OpSource& source, const Recipe& recipe) {
     unique_words(source, *list, "variant");
   }
   if (out && !can_have_out(*source.schema))
-    source.report.error(out->place(), fmt::format("'out' needs {}", kVariants[3].needs));
+    source.report.error(out->place(), "'out' needs {}", kVariants[3].needs);
   else if (out)
     variants.out = true;
   return variants;

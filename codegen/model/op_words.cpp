@@ -4,7 +4,6 @@
 #include <keyway/core/schema/printer.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <iterator>
 #include <span>
 
@@ -34,12 +33,10 @@ std::vector<std::string> implied_tags(const OpSource& source, const Recipe& reci
   const auto is_tensor = [](const Argument& value) { return expr_type_of(value.type()).base == ExprBase::Tensor; };
   const auto is_generator = [](const Argument& value) { return to_string(value.type()).starts_with("Generator"); };
   const ArgumentList arguments = source.schema->arguments();
-  const ArgumentList results = source.schema->returns();
   std::vector<std::string> tags;
-  if (std::none_of(arguments.begin(), arguments.end(), is_tensor) &&
-      std::any_of(results.begin(), results.end(), is_tensor))
+  if (std::ranges::none_of(arguments, is_tensor) && std::ranges::any_of(source.schema->returns(), is_tensor))
     tags.emplace_back("factory");
-  if (std::any_of(arguments.begin(), arguments.end(), is_generator)) tags.emplace_back("nondeterministic_seeded");
+  if (std::ranges::any_of(arguments, is_generator)) tags.emplace_back("nondeterministic_seeded");
   if (recipe.kind == RecipeKind::Pointwise) tags.emplace_back("pointwise");
   return tags;
 }
@@ -50,8 +47,7 @@ std::vector<std::string> unique_words(const OpSource& source, const JsonValue& l
   std::vector<std::string> words;
   for (const JsonValue& item : list.items) {
     const std::string& word = item.text.text;
-    if (std::ranges::find(words, word) != words.end())
-      source.report.error(item.place(), fmt::format("the {} {} stands here twice", what, in_quotes(word)));
+    if (contains(words, word)) source.report.error(item.place(), "the {} {} stands here twice", what, in_quotes(word));
     words.push_back(word);
   }
   return words;
@@ -65,15 +61,15 @@ std::vector<std::string> read_tags(const OpSource& source, const Recipe& recipe)
     const auto known = known_tags();
     for (const JsonValue& item : list->items) {
       const std::string& tag = item.text.text;
-      if (std::ranges::find(kTags, tag) == std::end(kTags))
-        source.report.error(item.place(), fmt::format("unknown tag {}{}", in_quotes(tag), did_you_mean(tag, kTags)));
+      if (!contains(kTags, tag))
+        source.report.error(item.place(), "unknown tag {}{}", in_quotes(tag), did_you_mean(tag, kTags));
     }
     tags = unique_words(source, *list, "tag");
     if (std::ranges::count_if(tags, [](std::string_view tag) { return tag.starts_with("out_of_"); }) > 1)
       source.report.error(list->place(), "the tags that begin with 'out_of_' exclude each other");
   }
   for (std::string& tag : implied_tags(source, recipe))
-    if (std::ranges::find(tags, tag) == tags.end()) tags.push_back(std::move(tag));
+    if (!contains(tags, tag)) tags.push_back(std::move(tag));
   std::ranges::sort(tags);
   return tags;
 }
@@ -81,7 +77,7 @@ std::vector<std::string> read_tags(const OpSource& source, const Recipe& recipe)
 std::string read_doc(const JsonValue& doc, const Report& report) {
   const std::string& text = doc.text.text;
   const auto fail = [&](std::string_view why, std::size_t offset = std::string::npos) {
-    report.error(offset == std::string::npos ? doc.place() : doc.text.at(offset), fmt::format("the doc {}", why));
+    report.error(offset == std::string::npos ? doc.place() : doc.text.at(offset), "the doc {}", why);
   };
   if (text.empty()) fail("is empty");
   // It is printed in comments of generated code.
@@ -99,7 +95,7 @@ std::string read_namespace(const OpSource& source) {
   if (!value) return {};
   const std::string& name = value->text.text;
   if (const auto fault = name_fault(name))
-    source.report.error(value->place(), fmt::format("the namespace {} {}", in_quotes(name), *fault));
+    source.report.error(value->place(), "the namespace {} {}", in_quotes(name), *fault);
   if (name == "Tensor")
     source.report.error(value->place(), "methods of Tensor are said by 'variants'; a namespace has another name");
   return name;
@@ -112,8 +108,8 @@ AutocastPolicy read_autocast(const OpSource& source) {
     source.report.error(value->place(), "'autocast' is for an operator whose results are new tensors");
   const auto* word = std::ranges::find(kAutocastWords, std::string_view(value->text.text));
   if (word != std::end(kAutocastWords) && !word->empty()) return static_cast<AutocastPolicy>(word - kAutocastWords);
-  source.report.error(value->place(), fmt::format("'autocast' is {}; it is 'float32', 'lower' or 'promote'",
-                                                  in_quotes(value->text.text)));
+  source.report.error(value->place(), "'autocast' is {}; it is 'float32', 'lower' or 'promote'",
+                      in_quotes(value->text.text));
   return AutocastPolicy::None;
 }
 
@@ -142,19 +138,19 @@ const TransformRule* named_rule(const OpSource& source, std::string_view key, st
   if (!value) return nullptr;
   const auto rule = std::ranges::find(rules, std::string_view(value->text.text), &TransformRule::name);
   if (rule == rules.end()) {
-    source.report.error(value->place(), fmt::format("there is no rule {} of {}{}", in_quotes(value->text.text), key,
-                                                    did_you_mean(value->text.text, rules, &TransformRule::name)));
+    source.report.error(value->place(), "there is no rule {} of {}{}", in_quotes(value->text.text), key,
+                        did_you_mean(value->text.text, rules, &TransformRule::name));
     return nullptr;
   }
   if (const std::string missing = missing_argument(source, *rule); !missing.empty()) {
-    source.report.error(value->place(), fmt::format("the rule {} reads an argument {}, which the operator has not",
-                                                    in_quotes(rule->name), in_quotes(missing)));
+    source.report.error(value->place(), "the rule {} reads an argument {}, which the operator has not",
+                        in_quotes(rule->name), in_quotes(missing));
     return nullptr;
   }
   if (rule->has_counterpart && !source.entry.find("counterpart"))
     source.report.error(value->place(),
-                        fmt::format("the rule {} calls the operator that 'counterpart' names, but the entry names none",
-                                    in_quotes(rule->name)));
+                        "the rule {} calls the operator that 'counterpart' names, but the entry names none",
+                        in_quotes(rule->name));
   return &*rule;
 }
 
@@ -207,8 +203,8 @@ std::optional<OwnedSchema> read_counterpart(const OpSource& source) {
                           "the counterpart of a whole reduction takes 'self', 'dim' and 'keepdim' first");
     return OwnedSchema(std::string(found->schema.text()));
   }
-  source.report.error(value->place(), fmt::format("there is no operator {}{}", in_quotes(full_name),
-                                                  did_you_mean(name, source.functions.operator_names())));
+  source.report.error(value->place(), "there is no operator {}{}", in_quotes(full_name),
+                      did_you_mean(name, source.functions.operator_names()));
   return std::nullopt;
 }
 

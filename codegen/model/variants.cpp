@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <set>
-#include <string_view>
 
 namespace keyway::inline v1 {
 namespace {
@@ -73,9 +72,7 @@ std::string cpp_identifier(FunctionSchema schema) {
   return fmt::format("{}{}{}", schema.name(), overload.empty() ? "" : "_", overload);
 }
 
-bool is_tensor_option(std::string_view name) {
-  return std::ranges::find(kTensorOptions, name) != std::end(kTensorOptions);
-}
+bool is_tensor_option(std::string_view name) { return contains(kTensorOptions, name); }
 
 bool has_tensor_options(FunctionSchema schema) {
   return std::ranges::all_of(kTensorOptions,
@@ -91,12 +88,8 @@ bool can_be_inplace(FunctionSchema schema) {
 
 bool can_have_out(FunctionSchema schema) {
   if (schema.is_inplace() || schema.is_out() || schema.returns().empty()) return false;
-  const auto lists = std::ranges::count_if(schema.returns().begin(), schema.returns().end(),
-                                           [](const Argument& r) { return is_tensor_list(r.type()); });
-  const auto tensors = std::ranges::count_if(schema.returns().begin(), schema.returns().end(),
-                                             [](const Argument& r) { return is_tensor(r.type()); });
-  const auto size = static_cast<std::ptrdiff_t>(schema.returns().size());
-  return tensors == size || (lists == 1 && size == 1);
+  if (schema.returns().size() == 1 && is_tensor_list(schema.returns()[0].type())) return true;
+  return std::ranges::all_of(schema.returns(), [](const Argument& result) { return is_tensor(result.type()); });
 }
 
 bool can_be_method(FunctionSchema schema) {

@@ -8,9 +8,7 @@
 #include <keyway/codegen/model/model.h>
 #include <keyway/core/schema/owned.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/wrapper_kind.h>
 
 #include <algorithm>
@@ -13,7 +14,7 @@ std::size_t fresh_results(const Op& op) {
 
 }  // namespace
 
-bool has_tag(const Op& op, std::string_view tag) { return std::ranges::find(op.tags, tag) != op.tags.end(); }
+bool has_tag(const Op& op, std::string_view tag) { return contains(op.tags, tag); }
 
 WrapperKind wrapper_kind(const Op& op) {
   if (op.recipe.kind == RecipeKind::View) return WrapperKind::View;

@@ -34,14 +34,13 @@ void print_verdict(const char* direction, const std::vector<std::string>& reason
     fmt::print("    {}: compatible\n", direction);
     return;
   }
-  fmt::print("    {}: {}breaks{}: {}\n", direction, colours(Colour::Red), colours(Colour::Plain),
-             fmt::join(reasons, "; "));
+  fmt::print("    {}: {}: {}\n", direction, colours(Colour::Red, "breaks"), fmt::join(reasons, "; "));
 }
 
 void print_difference(const SnapshotDifference& difference) {
   const Colours colours(stdout);
   for (const OperatorDifference& one : difference.operators) {
-    fmt::print("{}{}{}\n", colours(Colour::Bold), one.op, colours(Colour::Plain));
+    fmt::print("{}\n", colours(Colour::Bold, one.op));
     for (const std::string& line : one.lines) fmt::print("  {}\n", line);
     if (one.kind == OperatorDifference::Kind::SchemaChanged) {
       print_verdict("backward", one.backward, colours);

@@ -117,8 +117,8 @@ ExitStatus run_fuzz(const FuzzOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   const auto print_failure = [&](const Failure& failure) {
     if (++seen[{failure.op, failure.outcome.verdict}] > options.shown) return;
-    fmt::print("{}:{} {}{}{}: {}\n    {}\n", failure.op, failure.index, colours(Colour::Red),
-               to_string(failure.outcome.verdict), colours(Colour::Plain), failure.outcome.text, failure.call);
+    fmt::print("{}:{} {}: {}\n    {}\n", failure.op, failure.index,
+               colours(Colour::Red, to_string(failure.outcome.verdict)), failure.outcome.text, failure.call);
     std::fflush(stdout);
   };
   const CampaignResult result = run_campaign(ops, options.campaign, print_failure);

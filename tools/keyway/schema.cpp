@@ -22,7 +22,7 @@ bool judge(const std::string& line, std::size_t number, const Colours& colours, 
     append_schema(out, result.schema());
   } else {
     out.append(std::to_string(number)).append(":").append(std::to_string(result.column())).append(": ");
-    out.append(colours(Colour::Red)).append("error:").append(colours(Colour::Plain)).append(" ");
+    out.append(colours(Colour::Red, "error:")).append(" ");
     append_message(out, result.error);
   }
   out += '\n';

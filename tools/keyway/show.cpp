@@ -27,7 +27,7 @@ std::vector<std::string> variants_of(const OperatorEntry& op) {
 }
 
 void print_kernels(const OperatorEntry& op, const Colours& colours) {
-  fmt::print("{}kernels{}\n", colours(Colour::Bold), colours(Colour::Plain));
+  fmt::print("{}\n", colours(Colour::Bold, "kernels"));
   const Table& table = op.table();
   for (std::size_t i = 1; i < table.kernel_count; ++i) {
     const KernelInfo& info = table.info[i];
@@ -37,7 +37,7 @@ void print_kernels(const OperatorEntry& op, const Colours& colours) {
 
 // Who serves a tensor of each key that is in use, and by which rule.
 void print_slots(const OperatorEntry& op, const Colours& colours) {
-  fmt::print("{}served{}\n", colours(Colour::Bold), colours(Colour::Plain));
+  fmt::print("{}\n", colours(Colour::Bold, "served"));
   std::vector<DispatchKey> keys;
   for (const Functionality functionality : {Functionality::Dense, Functionality::Autograd}) {
     for (const DeviceType backend : known_backends()) keys.push_back(runtime_key(functionality, backend));
@@ -55,7 +55,7 @@ ExitStatus show_operator(const std::string& name) {
   const Colours colours(stdout);
   const OperatorEntry& op = Dispatcher::singleton().op(name).entry();
   const OpInfo& info = op.info();
-  fmt::print("{}{}{}  {}:{}\n", colours(Colour::Bold), info.schema, colours(Colour::Plain), info.file, info.line);
+  fmt::print("{}  {}:{}\n", colours(Colour::Bold, info.schema), info.file, info.line);
   if (!info.doc.empty()) fmt::print("  {}\n", info.doc);
   if (!info.example.empty()) fmt::print("  {}\n", info.example);
   if (!info.tags.empty()) fmt::print("  tags: {}\n", info.tags);

@@ -1,7 +1,6 @@
 #include <keyway/tools/terminal/terminal.h>
 
 #include <cstdlib>
-#include <string_view>
 #include <unistd.h>
 
 namespace keyway::inline v1::tools {
@@ -19,14 +18,9 @@ bool colours_wanted() {
 
 Colours::Colours(std::FILE* output) : on_(is_terminal(output) && colours_wanted()) {}
 
-std::string_view Colours::operator()(Colour colour) const {
-  if (!on_) return {};
-  switch (colour) {
-    case Colour::Plain: return "\033[0m";
-    case Colour::Red: return "\033[1;31m";
-    case Colour::Bold: return "\033[1m";
-  }
-  return {};
+std::string Colours::operator()(Colour colour, std::string_view text) const {
+  if (!on_) return std::string(text);
+  return (colour == Colour::Red ? "\033[1;31m" : "\033[1m") + std::string(text) + "\033[0m";
 }
 
 }  // namespace keyway::inline v1::tools

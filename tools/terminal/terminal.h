@@ -2,20 +2,22 @@
 #pragma once
 
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 namespace keyway::inline v1::tools {
 
-enum class Colour { Plain, Red, Bold };
+enum class Colour { Red, Bold };
 
 bool is_terminal(std::FILE* file);
 
-// The escape sequences of one output: empty texts where it shows no colours.
+// The colours of one output.
 class Colours {
  public:
   explicit Colours(std::FILE* output);
 
-  std::string_view operator()(Colour colour) const;
+  // The text between the escape sequences of the colour and of none; alone where the output shows no colours.
+  std::string operator()(Colour colour, std::string_view text) const;
 
  private:
   bool on_;

@@ -1,6 +1,5 @@
 #include <keyway/codegen/expr/expr_checker.h>
 #include <keyway/codegen/expr/expr_error.h>
-#include <keyway/codegen/expr/expr_parser.h>
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/core/schema/literal.h>
 #include <keyway/tests/catch.h>

@@ -1,6 +1,5 @@
+#include <keyway/codegen/expr/expr.h>
 #include <keyway/codegen/expr/expr_error.h>
-#include <keyway/codegen/expr/expr_parser.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 

@@ -1,5 +1,3 @@
-#include <keyway/codegen/expr/expr_parser.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/expr/saved_values.h>
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/core/schema/literal.h>

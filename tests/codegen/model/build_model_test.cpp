@@ -1,4 +1,3 @@
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/model/variants.h>
 #include <keyway/tests/campaign.h>
 #include <keyway/tests/codegen/test_files.h>

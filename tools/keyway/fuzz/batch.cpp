@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstring>
 #include <fmt/format.h>
-#include <memory>
 #include <new>
 #include <stdexcept>
 #include <sys/mman.h>

@@ -4,7 +4,6 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace keyway::inline v1::tools {
 
@@ -14,66 +13,59 @@ constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kTwo31 = std::int64_t{1} << 31;
 
-class Values {
- public:
-  void add(IValue plain) { values_.push_back({.plain = std::move(plain)}); }
-  std::vector<Value> take() && { return std::move(values_); }
-
- private:
-  std::vector<Value> values_;
-};
+using Values = std::vector<IValue>;
 
 void add_integers(Values& values) {
-  for (const std::int64_t i : boundary_integers()) values.add(IValue(i));
+  for (const std::int64_t i : boundary_integers()) values.emplace_back(i);
 }
 
 void add_scalars(Values& values) {
   add_integers(values);
-  for (const double d : boundary_floats()) values.add(IValue(d));
-  values.add(IValue(true));
-  values.add(IValue(false));
-  values.add(IValue(complex<double>(1, -2)));
-  values.add(IValue(Scalar(std::numeric_limits<std::uint64_t>::max())));
+  for (const double d : boundary_floats()) values.emplace_back(d);
+  values.emplace_back(true);
+  values.emplace_back(false);
+  values.emplace_back(complex<double>(1, -2));
+  values.emplace_back(Scalar(std::numeric_limits<std::uint64_t>::max()));
 }
 
 void add_strings(Values& values) {
   for (const char* text : {"", "sum", "mean", "none", "prod", "amax", "floor", "trunc", "tanh", "\xff\xfe"}) {
-    values.add(IValue(text));
+    values.emplace_back(text);
   }
-  values.add(IValue(std::string("a\0b", 3)));
-  values.add(IValue(std::string(64 << 10, 'x')));
+  values.emplace_back(std::string("a\0b", 3));
+  values.emplace_back(std::string(64 << 10, 'x'));
 }
 
 // A list with one element or all of them changed, and lists of other lengths.
-template <typename T, typename Make>
-void add_lists(Values& values, const std::vector<T>& seed, const std::vector<T>& boundary, Make make) {
-  values.add(make({}));
+template <typename T>
+void add_lists(Values& values, const std::vector<T>& seed, const std::vector<T>& boundary) {
+  using List = std::vector<T>;
+  values.emplace_back(List());
   for (const T& element : boundary) {
-    values.add(make({element}));
+    values.emplace_back(List{element});
     for (std::size_t i = 0; i < seed.size(); ++i) {
-      std::vector<T> list = seed;
+      List list = seed;
       list[i] = element;
-      values.add(make(std::move(list)));
+      values.emplace_back(std::move(list));
     }
-    values.add(make(std::vector<T>(std::max<std::size_t>(seed.size(), 2), element)));
+    values.emplace_back(List(std::max<std::size_t>(seed.size(), 2), element));
   }
-  std::vector<T> list = seed;
-  list.push_back(boundary[0]);
-  values.add(make(list));
-  list = seed;
-  list.push_back(seed.empty() ? boundary[1] : seed[0]);
-  values.add(make(list));
-  if (!seed.empty()) values.add(make(std::vector<T>(seed.begin() + 1, seed.end())));
-  for (const std::size_t length : {3u, 64u, 65u, 300u}) {
-    values.add(make(std::vector<T>(length, seed.empty() ? boundary[0] : seed[0])));
+  for (const T& more : {T(boundary[0]), T(seed.empty() ? boundary[1] : seed[0])}) {
+    List list = seed;
+    list.push_back(more);
+    values.emplace_back(std::move(list));
   }
+  if (!seed.empty()) values.emplace_back(List(seed.begin() + 1, seed.end()));
+  for (const std::size_t length : {3u, 64u, 65u, 300u})
+    values.emplace_back(List(length, seed.empty() ? boundary[0] : seed[0]));
 }
 
-std::vector<char> bools_of(const IValue& value) {
-  std::vector<char> bools;
-  if (!value.is(ValueTag::BoolList)) return bools;
-  for (const bool b : value.to_list_of<bool>()) bools.push_back(b ? 1 : 0);
-  return bools;
+// The list that the seed is, or an empty one.
+template <typename T>
+std::vector<T> list_in(const IValue& seed, ValueTag tag) {
+  if (!seed.is(tag)) return {};
+  const ArrayRef<T> list = seed.to_list_of<T>();
+  return std::vector<T>(list.begin(), list.end());
 }
 
 bool is_int(SchemaType type) { return type.is(TypeKind::Int) || type.is(TypeKind::SymInt); }
@@ -82,17 +74,17 @@ void add_string_lists(Values& values) {
   using Texts = std::vector<std::string>;
   for (Texts texts : {Texts(), Texts{""}, Texts{"sum"}, Texts{"sum", "none", "sum"}, Texts{"\xff\xfe", "a"},
                       Texts{std::string("a\0b", 3)}, Texts(300, "x"), Texts{std::string(64 << 10, 'x')}}) {
-    values.add(IValue(std::move(texts)));
+    values.emplace_back(std::move(texts));
   }
 }
 
 void add_dtype_lists(Values& values) {
   using DTypes = std::vector<ScalarType>;
-  values.add(IValue(DTypes()));
-  values.add(IValue(DTypes(300, ScalarType::Float)));
+  values.emplace_back(DTypes());
+  values.emplace_back(DTypes(300, ScalarType::Float));
   for (int i = -1; i <= static_cast<int>(ScalarType::Undefined) + 1; ++i) {
-    values.add(IValue(DTypes{static_cast<ScalarType>(i)}));
-    values.add(IValue(DTypes{ScalarType::Float, static_cast<ScalarType>(i)}));
+    values.emplace_back(DTypes{static_cast<ScalarType>(i)});
+    values.emplace_back(DTypes{ScalarType::Float, static_cast<ScalarType>(i)});
   }
 }
 
@@ -100,8 +92,7 @@ void add_optional_int_lists(Values& values) {
   using Maybe = std::optional<std::int64_t>;
   std::vector<Maybe> boundary = {std::nullopt};
   for (const std::int64_t i : boundary_integers()) boundary.emplace_back(i);
-  add_lists<Maybe>(values, {1, std::nullopt}, boundary,
-                   [](std::vector<Maybe> list) { return IValue(std::move(list)); });
+  add_lists<Maybe>(values, {1, std::nullopt}, boundary);
 }
 
 void add_int_lists(Values& values) {
@@ -109,11 +100,11 @@ void add_int_lists(Values& values) {
   using Lists = std::vector<Ints>;
   for (Lists lists : {Lists(), Lists{{}}, Lists{{1}, {}}, Lists{{}, {1, 2}}, Lists{{1, 2}, {3}, {4, 5, 6}},
                       Lists(300, {1}), Lists(65), Lists{Ints(300, 2)}}) {
-    values.add(IValue(std::move(lists)));
+    values.emplace_back(std::move(lists));
   }
   for (const std::int64_t i : boundary_integers()) {
-    values.add(IValue(Lists{{i}}));
-    values.add(IValue(Lists{{1, 1}, {1, i}}));
+    values.emplace_back(Lists{{i}});
+    values.emplace_back(Lists{{1, 1}, {1, i}});
   }
 }
 
@@ -124,31 +115,21 @@ void add_list(Values& values, SchemaType element, const IValue& seed) {
   switch (element.kind()) {
     case TypeKind::Str: add_string_lists(values); break;
     case TypeKind::ScalarType: add_dtype_lists(values); break;
-    case TypeKind::Bool:
-      add_lists<char>(values, bools_of(seed), {1, 0}, [](const std::vector<char>& list) {
-        return IValue(std::vector<bool>(list.begin(), list.end()));
-      });
-      break;
-    case TypeKind::Float:
-      add_lists<double>(values, seed.is(ValueTag::DoubleList) ? seed.to_list_of<double>().vec() : std::vector<double>(),
-                        boundary_floats(), [](std::vector<double> list) { return IValue(std::move(list)); });
-      break;
+    case TypeKind::Bool: add_lists<bool>(values, list_in<bool>(seed, ValueTag::BoolList), {true, false}); break;
+    case TypeKind::Float: add_lists(values, list_in<double>(seed, ValueTag::DoubleList), boundary_floats()); break;
     case TypeKind::Scalar:
-      for (const std::size_t length : {0u, 1u, 2u, 65u}) values.add(IValue(std::vector<Scalar>(length, Scalar(kMax))));
+      for (const std::size_t length : {0u, 1u, 2u, 65u}) values.emplace_back(std::vector<Scalar>(length, Scalar(kMax)));
       break;
-    default:
-      add_lists<std::int64_t>(values, seed.is(ValueTag::IntList) ? seed.to_int_list() : std::vector<std::int64_t>(),
-                              boundary_integers(),
-                              [](std::vector<std::int64_t> list) { return IValue(std::move(list)); });
+    default: add_lists(values, list_in<std::int64_t>(seed, ValueTag::IntList), boundary_integers());
   }
 }
 
 // Enumerations: those that are, and the first number that is none.
 template <typename Enum>
 void add_enumerators(Values& values, int count) {
-  for (int i = 0; i <= count; ++i) values.add(IValue(static_cast<Enum>(i)));
-  values.add(IValue(static_cast<Enum>(-1)));
-  values.add(IValue(static_cast<Enum>(127)));
+  for (int i = 0; i <= count; ++i) values.emplace_back(static_cast<Enum>(i));
+  values.emplace_back(static_cast<Enum>(-1));
+  values.emplace_back(static_cast<Enum>(127));
 }
 
 void add_kind(Values& values, SchemaType type, const IValue& seed) {
@@ -159,11 +140,11 @@ void add_kind(Values& values, SchemaType type, const IValue& seed) {
     case TypeKind::SymInt: add_integers(values); break;
     case TypeKind::Float:
     case TypeKind::SymFloat:
-      for (const double d : boundary_floats()) values.add(IValue(d));
+      for (const double d : boundary_floats()) values.emplace_back(d);
       break;
     case TypeKind::Bool:
-      values.add(IValue(true));
-      values.add(IValue(false));
+      values.emplace_back(true);
+      values.emplace_back(false);
       break;
     case TypeKind::Scalar: add_scalars(values); break;
     case TypeKind::Str: add_strings(values); break;
@@ -172,15 +153,15 @@ void add_kind(Values& values, SchemaType type, const IValue& seed) {
     case TypeKind::MemoryFormat: add_enumerators<MemoryFormat>(values, 4); break;
     case TypeKind::Device:
       for (const DeviceType device : {DeviceType::CPU, DeviceType::CUDA, DeviceType::Meta}) {
-        values.add(IValue(Device(device)));
-        values.add(IValue(Device(device, 3)));
+        values.emplace_back(Device(device));
+        values.emplace_back(Device(device, 3));
       }
-      values.add(IValue(Device(static_cast<DeviceType>(kNumDeviceTypes - 1))));
+      values.emplace_back(Device(static_cast<DeviceType>(kNumDeviceTypes - 1)));
       break;
     case TypeKind::Generator:
-      values.add(IValue(Generator(DeviceType::CPU)));
-      values.add(IValue(Generator(DeviceType::Meta)));
-      values.add(IValue(Generator(nullptr)));
+      values.emplace_back(Generator(DeviceType::CPU));
+      values.emplace_back(Generator(DeviceType::Meta));
+      values.emplace_back(Generator(nullptr));
       break;
     default: break;
   }
@@ -232,7 +213,8 @@ const std::vector<double>& boundary_floats() {
 std::vector<Value> boundary_values(SchemaType type, const Value& seed) {
   Values boundary;
   add_kind(boundary, type, seed.plain);
-  std::vector<Value> values = std::move(boundary).take();
+  std::vector<Value> values;
+  for (IValue& plain : boundary) values.push_back({.plain = std::move(plain)});
   add_wrong_tags(values);
   values.push_back({.kind = Value::Kind::Tensor, .tensors = {TensorRecipe()}});
   return values;

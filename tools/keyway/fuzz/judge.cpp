@@ -1,4 +1,5 @@
 #include <keyway/core/device/device_guard.h>
+#include <keyway/core/schema/lexer.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/tools/keyway/fuzz/gradients.h>
 #include <keyway/tools/keyway/fuzz/judge.h>
@@ -15,13 +16,9 @@ namespace {
 
 // Whether `word` stands in `text` with no letter, digit or underscore on either side.
 bool has_word(std::string_view text, std::string_view word) {
-  const auto within = [&](std::size_t i) {
-    const char c = text[i];
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
   for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const std::size_t end = at + word.size();
-    if ((at == 0 || !within(at - 1)) && (end == text.size() || !within(end))) return true;
+    if ((at == 0 || !detail::is_name(text[at - 1])) && (end == text.size() || !detail::is_name(text[end]))) return true;
   }
   return false;
 }
@@ -85,9 +82,8 @@ Outcome Judge::wait() const {
 // index has written the others.
 std::string Judge::changed_argument(const Snapshot& before, const std::vector<Value>& values, bool threw) const {
   const std::vector<bool> none(written_.size()), all(written_.size(), true);
-  const bool shared = std::any_of(values.begin(), values.end(), [](const Value& value) {
-    return std::any_of(value.tensors.begin(), value.tensors.end(),
-                       [](const TensorRecipe& recipe) { return recipe.sharing != Sharing::None; });
+  const bool shared = std::ranges::any_of(values, [](const Value& value) {
+    return std::ranges::any_of(value.tensors, [](const TensorRecipe& r) { return r.sharing != Sharing::None; });
   });
   // Where one is another or shares its memory, a write to one shows in the other.
   const Snapshot::Difference changed = threw ? before.compare(none, shared ? all : out_)

@@ -2,6 +2,7 @@
 #include <keyway/tools/keyway/fuzz/seed_call.h>
 #include <keyway/tools/op_examples/arguments.h>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <stdexcept>
@@ -19,12 +20,8 @@ std::optional<OperatorHandle> functional_of(const OperatorHandle& out) {
     if (op.entry().info().name != out.entry().info().name) continue;
     const FunctionSchema& other = op.schema();
     if (other.is_out() || other.arguments().size() != inputs) continue;
-    bool same = true;
-    for (std::size_t i = 0; i < inputs; ++i) {
-      same = same && other.arguments()[i].name() == schema.arguments()[i].name() &&
-             other.arguments()[i].type() == schema.arguments()[i].type();
-    }
-    if (same) return op;
+    const auto same = [](const Argument& a, const Argument& b) { return a.name() == b.name() && a.type() == b.type(); };
+    if (std::equal(other.arguments().begin(), other.arguments().end(), schema.arguments().begin(), same)) return op;
   }
   return std::nullopt;
 }

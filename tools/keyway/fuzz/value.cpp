@@ -3,7 +3,6 @@
 #include <keyway/ops/all.h>
 #include <keyway/tools/keyway/fuzz/value.h>
 
-#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 

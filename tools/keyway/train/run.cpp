@@ -28,10 +28,7 @@ constexpr std::int64_t kProfiledSteps = 5;
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-void heading(const char* text) {
-  const Colours colours(stdout);
-  fmt::print("\n{}{}{}\n", colours(Colour::Bold), text, colours(Colour::Plain));
-}
+void heading(std::string_view text) { fmt::print("\n{}\n", Colours(stdout)(Colour::Bold, text)); }
 
 std::string thousands(std::int64_t n) {
   std::string digits = std::to_string(n);
@@ -193,7 +190,7 @@ void run_training(RunOptions options, const std::string& text) {
   fmt::print("{}", draw_text(outcome.curve, 72, 16));
   print_losses(outcome, options.trainer, options.trainer.batch * options.model.context);
   print_sample(model, corpus, options);
-  heading(fmt::format("Kernels of a training step (mean of {})", outcome.profiled_steps).c_str());
+  heading(fmt::format("Kernels of a training step (mean of {})", outcome.profiled_steps));
   fmt::print("{}", outcome.kernels);
   if (!options.svg.empty()) write_file(options.svg, draw_svg(outcome.curve, "Loss, nats a character"));
   if (!options.save.empty()) nn::save_safetensors(model->state_dict(), options.save, describe_model(model, corpus));

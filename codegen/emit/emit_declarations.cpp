@@ -1,3 +1,4 @@
+// Declarations of the C++ functions that are written by hand.
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
@@ -31,13 +32,30 @@ std::string declaration(const Family& family, const Helper& helper) {
 
 }  // namespace
 
+std::string emit_composites(const Family& family) {
+  std::string declarations;
+  for (const Op& op : family.ops) {
+    if (op.recipe.kind != RecipeKind::Composite) continue;
+    const FunctionSchema schema = *op.schema;
+    declarations += "\n" + comment(to_string(schema)) +
+                    Doc::list(fmt::format("{} {}(", public_result_type(schema), op.recipe.function),
+                              public_parameters(schema), ");")
+                        .lines();
+  }
+  if (declarations.empty()) return {};
+  return header_text(
+      file_banner(family) + "// The functions that composite operators are; their definitions are written by hand.\n",
+      {"keyway/tensor.h"}, family, "composite", declarations);
+}
+
 std::string emit_helpers(const Family& family) {
-  if (family.helpers.empty()) return {};
-  std::string out = file_banner(family) +
-                    "// The C++ functions that formulas of derivatives call; their definitions are written by hand.\n" +
-                    "#pragma once\n\n" + includes({"keyway/tensor.h"}) + "\n" + open_namespace(family, "autograd");
-  for (const Helper& helper : family.helpers) out += declaration(family, helper);
-  return out + "\n" + close_namespace(family, "autograd");
+  std::string declarations;
+  for (const Helper& helper : family.helpers) declarations += declaration(family, helper);
+  if (declarations.empty()) return {};
+  return header_text(
+      file_banner(family) +
+          "// The C++ functions that formulas of derivatives call; their definitions are written by hand.\n",
+      {"keyway/tensor.h"}, family, "autograd", declarations);
 }
 
 std::string emit_all_helpers(const std::vector<Family>& families) {
