@@ -1,3 +1,4 @@
+#include <keyway/core/base/error.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/random/generator.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
@@ -14,8 +15,6 @@
 namespace keyway::inline v1 {
 
 namespace {
-
-bool lies_on_device(const TensorBase& tensor) { return !tensor.is_cpu() && !tensor.is_meta(); }
 
 // One call of an operator of a device type, made on the CPU.
 class CpuCall {
@@ -42,7 +41,8 @@ class CpuCall {
     const ArgumentList arguments = op_.schema().arguments();
     for (std::size_t i = 0; i < values.size(); ++i) {
       for_each_tensor(std::span(&values[i], 1), [&](const TensorBase& tensor) {
-        if (!lies_on_device(tensor)) {
+        KEYWAY_CHECK(!tensor.is_meta(), "argument '{}' is on meta, and others on {}", arguments[i].name(), type_);
+        if (tensor.is_cpu()) {
           stay_.push_back(tensor);
           return;
         }
@@ -61,7 +61,7 @@ class CpuCall {
       }
     }
     update_tensors(values, [&](TensorBase& tensor) {
-      if (lies_on_device(tensor)) tensor = regions_.on_host(tensor);
+      if (!tensor.is_cpu()) tensor = regions_.on_host(tensor);
     });
   }
 
@@ -72,7 +72,8 @@ class CpuCall {
       SchemaType type = arguments[i].type();
       if (type.is(TypeKind::Optional)) type = type.element();
       if (!type.is(TypeKind::Generator)) continue;
-      drawn_from_ = values[i].is_none() ? default_generator(device_or_current()) : values[i].to_generator();
+      const bool is_given = !values[i].is_none() && values[i].to_generator().defined();
+      drawn_from_ = is_given ? values[i].to_generator() : default_generator(device_or_current());
       host_generator_.emplace(DeviceType::CPU);
       host_generator_->set_state(drawn_from_->get_state());
       values[i] = IValue(*host_generator_);
@@ -86,7 +87,7 @@ class CpuCall {
       if (!of_schema[i].is_write()) continue;
       IValue value = arguments[i];
       for_each_tensor(std::span(&value, 1), [&](const TensorBase& tensor) {
-        if (lies_on_device(tensor)) regions_.write_back(tensor);
+        if (!tensor.is_cpu()) regions_.write_back(tensor);
       });
     }
   }
