@@ -26,7 +26,7 @@ enum class LockOrder : unsigned char {
   Devices,        // device types and their guards
   Generators,     // the states of random generators
   HostMemory,     // blocks of host memory that are kept
-  Notes,          // what profiles and recorders have noted
+  Notes,          // what profiles, recorders and fallbacks have noted
   Warnings,       // who hears of warnings
   Libraries,      // what libraries hold of settings, and what is held of them
 };

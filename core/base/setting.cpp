@@ -54,4 +54,11 @@ void* PointerSetting::set(void* value) {
   return before;
 }
 
+void PointerSetting::remove(void* value) {
+  const std::lock_guard lock(Settings::get().mutex);
+  if (layers_ == nullptr) return;
+  layers_->remove_if([value](const auto& layer) { return layer.value == value; });
+  publish();
+}
+
 }  // namespace keyway::inline v1::detail

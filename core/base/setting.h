@@ -57,9 +57,14 @@ class SettingStack {
   // Removes all of an owner's values and returns them, so that the caller can destroy them without a lock. If this
   // leaves two values of one owner adjacent, only the later stays; the earlier is returned too.
   std::vector<Layer> remove(const LibraryResources* library) {
+    return remove_if([library](const Layer& layer) { return layer.library == library; });
+  }
+  // The same of the values that satisfy a condition.
+  template <typename Condition>
+  std::vector<Layer> remove_if(Condition goes) {
     std::vector<Layer> gone, left;
     for (Layer& layer : layers_) {
-      if (layer.library == library) {
+      if (goes(layer)) {
         gone.push_back(std::move(layer));
       } else if (!left.empty() && left.back().library == layer.library) {
         gone.push_back(std::exchange(left.back(), std::move(layer)));
@@ -89,6 +94,7 @@ class KEYWAY_API PointerSetting {
   // Null: the value is null.
   const Entry* entry() const noexcept { return entry_.load(std::memory_order_acquire); }
   void* set(void* value);
+  void remove(void* value);
 
  private:
   void publish();
@@ -113,6 +119,8 @@ class Setting : private detail::PointerSetting {
   // Null takes back what the owner, the library that this thread is loading or else the program, has set. Returns the
   // value that was in force. Thread-safe.
   T set(T next) { return std::bit_cast<T>(PointerSetting::set(std::bit_cast<void*>(next))); }
+  // Takes a value back wherever it stands, whoever set it. Thread-safe.
+  void remove(T value) { PointerSetting::remove(std::bit_cast<void*>(value)); }
 };
 
 }  // namespace keyway::inline v1

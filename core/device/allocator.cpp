@@ -19,6 +19,14 @@ void Allocator::copy_data(void*, const void*, std::size_t) {
       "a storage that grows keeps its bytes, but the device's allocator cannot copy them (Allocator::copy_data)");
 }
 
+void Allocator::copy_from_host(void*, const void*, std::size_t) {
+  KEYWAY_FAIL(NotImplemented, "the device's allocator copies no bytes from the CPU (Allocator::copy_from_host)");
+}
+
+void Allocator::copy_to_host(void*, const void*, std::size_t) {
+  KEYWAY_FAIL(NotImplemented, "the device's allocator copies no bytes to the CPU (Allocator::copy_to_host)");
+}
+
 Allocator& Allocator::pinned() {
   KEYWAY_FAIL(NotImplemented, "the device's allocator has no pinned memory of the CPU (Allocator::pinned)");
 }
@@ -80,6 +88,8 @@ Allocator& get_allocator(DeviceType type) {
 }
 
 Allocator* set_allocator(DeviceType type, Allocator* allocator) { return setting_of(type).set(allocator); }
+
+void remove_allocator(DeviceType type, Allocator* allocator) { setting_of(type).remove(allocator); }
 
 DataPtr allocate_held(Device device, ResourceKind what, std::size_t bytes) {
   const DeviceType type = device.type();

@@ -39,6 +39,8 @@ class DataPtr {
   void* context() const { return context_; }
   DeleterFn deleter() const { return deleter_; }
   Device device() const { return device_; }
+  // Says that the memory is of another device, for allocators that have it from another allocator.
+  void set_device(Device device) { device_ = device; }
   explicit operator bool() const { return data_ != nullptr || context_ != nullptr; }
 
  private:
@@ -58,6 +60,11 @@ class KEYWAY_API Allocator {
   // Copies bytes within the current device, after what its current stream has to do before: what a storage that grows
   // keeps. Without an implementation it throws keyway::Error(NotImplemented). Never asked of the CPU's.
   virtual void copy_data(void* to, const void* from, std::size_t bytes);
+  // Copy bytes between the CPU and the current device, after what its current stream has to do before, and return when
+  // that is done: what cpu_fallback moves tensors by. Without an implementation they throw
+  // keyway::Error(NotImplemented). Never asked of the CPU's.
+  virtual void copy_from_host(void* to, const void* from, std::size_t bytes);
+  virtual void copy_to_host(void* to, const void* from, std::size_t bytes);
   // Memory of the CPU that devices of this type copy from and to while the host goes on: it is freed at once, and
   // given out again when they are done with it. Without an implementation it throws keyway::Error(NotImplemented).
   virtual Allocator& pinned();
@@ -75,5 +82,7 @@ KEYWAY_API Allocator* find_allocator(DeviceType type);
 // then the one before is in force, unless another was plugged in since. Requires: it lives as long as the process,
 // or as the plug-in.
 KEYWAY_API Allocator* set_allocator(DeviceType type, Allocator* allocator);
+// Takes `allocator` back wherever it stands, whoever plugged it in.
+KEYWAY_API void remove_allocator(DeviceType type, Allocator* allocator);
 
 }  // namespace keyway::inline v1

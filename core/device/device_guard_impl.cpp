@@ -2,8 +2,8 @@
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/base/library_undo_log.h>
 #include <keyway/core/device/held.h>
-#include <keyway/core/device/host_device_guard.h>
 #include <keyway/core/device/load_backend.h>
+#include <keyway/core/device/synchronous_device_guard.h>
 
 #include <array>
 #include <atomic>

@@ -1,9 +1,14 @@
 #include <keyway/core/schema/signature_code.h>
+#include <keyway/dispatch/call/call_declined.h>
 #include <keyway/dispatch/registry/block_collector.h>
 #include <keyway/dispatch/registry/library.h>
 #include <keyway/dispatch/registry/pin_library.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <utility>
 
 namespace keyway::inline v1 {
 
@@ -17,6 +22,27 @@ bool is_identifier(std::string_view name) {
   }
   return true;
 }
+
+// A kernel that may decline a call, and what serves it then.
+struct KernelOrElse {
+  AnyKernel kernel;
+  BoxedFn other;
+
+  static void call(const OperatorEntry& op, const KernelBase& self, DispatchKeySet keys, Stack& stack) {
+    const auto& both = *static_cast<const KernelOrElse*>(self.context);
+    const std::size_t count = std::min<std::size_t>(op.info().boxed.arguments, stack.size());
+    const std::size_t below = stack.size() - count;
+    Stack arguments(stack.begin() + static_cast<std::ptrdiff_t>(below), stack.end());
+    try {
+      both.kernel.kernel.boxed(op, both.kernel.kernel, keys, stack);
+    } catch (const CallDeclined&) {
+      stack.resize(below);
+      std::ranges::move(arguments, std::back_inserter(stack));
+      both.other(op, self, keys, stack);
+    }
+  }
+};
+
 // "add" or "add.Tensor".
 bool is_operator_name(std::string_view name) {
   const std::size_t dot = name.find('.');
@@ -96,6 +122,20 @@ Library& Library::tags(std::initializer_list<std::string_view> names) {
     if (!is_identifier(name))
       error("'" + std::string(name) + "' at " + request_.defs.back().site.str() + " is not a tag");
     all += (all.empty() ? "" : " ") + std::string(name);
+  }
+  return *this;
+}
+
+Library& Library::or_else(BoxedFn other) {
+  KEYWAY_CHECK_AS(Registration, last_given_ == Given::Kernels,
+                  "library block at {}: or_else() follows impl() or kernel()", request_.site.str());
+  for (std::size_t i = 0; i < kernels_given_; ++i) {
+    AnyKernel& kernel = request_.impls[request_.impls.size() - 1 - i].kernel;
+    const char* const code = kernel.code;
+    auto both = std::make_shared<KernelOrElse>(KernelOrElse{std::move(kernel), other});
+    kernel = make_boxed_kernel(KernelOrElse::call, both.get());
+    kernel.code = code;
+    kernel.callable = std::move(both);
   }
   return *this;
 }

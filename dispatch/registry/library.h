@@ -106,6 +106,9 @@ class KEYWAY_API Library {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_boxed_kernel(fn), where);
   }
 
+  // Where the calls go that the kernel given last, or any of kernel()'s, declines (CallDeclined): m.kernel("mm",
+  // npu_mm).or_else(cpu_fallback). Such a kernel is called with a stack. Errors: none was given.
+  Library& or_else(BoxedFn other);
   // Tags of the operator that was defined last: m.def("...").tags({"core", "pointwise"}). Errors: nothing was defined.
   Library& tags(std::initializer_list<std::string_view> names);
   // The name of the kernel or fallback that was given last, for people: m.impl("add", add_npu).debug("npu::add"); for

@@ -48,6 +48,7 @@ std::optional<Fused> fused(const Tensor& query, const Tensor& key, const Tensor&
                            const std::optional<Tensor>& attn_mask, bool enable_gqa) {
   const std::int64_t rank = query.dim();
   const ScalarType dtype = query.dtype();
+  if (enable_gqa && rank < 3) return {};  // which is refused, as there are no heads
   if (rank > 4 || key.dim() != rank || value.dim() != rank || key.dtype() != dtype || value.dtype() != dtype) return {};
   const bool has_mask = attn_mask && attn_mask->defined();
   if (has_mask && (attn_mask->dim() > rank || (attn_mask->dtype() != dtype && attn_mask->dtype() != kBool))) return {};

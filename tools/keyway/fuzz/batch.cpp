@@ -4,6 +4,7 @@
 #include <keyway/core/random/generator.h>
 #include <keyway/core/tensor/device_allocator.h>
 #include <keyway/tools/keyway/fuzz/batch.h>
+#include <keyway/tools/keyway/fuzz/promise_judge.h>
 
 #include <algorithm>
 #include <atomic>
@@ -41,6 +42,7 @@ struct Shared {
   std::atomic<bool> finished;
   std::atomic<bool> leaked;
   std::size_t counts[kVerdicts];
+  Verdict verdicts[kMaxBatch];  // from the first call on
   std::size_t entry_count;
   Entry entries[kEntries];
 };
@@ -143,8 +145,8 @@ void record(Shared& shared, std::size_t index, const Outcome& outcome) {
   ++shared.entry_count;
 }
 
-[[noreturn]] void run_child(Shared& shared, const CallPlan& plan, const Judge& judge, std::size_t begin,
-                            std::size_t end, const BatchLimits& limits) {
+[[noreturn]] void run_child(Shared& shared, const Calls& calls, const Judge& judge, std::size_t begin, std::size_t end,
+                            const BatchLimits& limits) {
   try {
     start_device(judge.device());
     limit_child(limits, judge.device());
@@ -162,10 +164,11 @@ void record(Shared& shared, std::size_t index, const Outcome& outcome) {
     manual_seed(index);
     Outcome outcome;
     try {
-      outcome = judge.judge(plan.call(index));
+      outcome = judge.judge(calls(index));
     } catch (const std::exception& error) {
       outcome = {Verdict::ForeignException, std::string("outside the call: ") + error.what()};
     }
+    shared.verdicts[index - begin] = outcome.verdict;
     record(shared, index, outcome);
   }
   watch(0);
@@ -207,7 +210,7 @@ void start_device(DeviceType type) {
   if (keeps_memory(type)) set_per_process_memory_fraction(0.01, Device(type));
 }
 
-BatchResult run_batch(const CallPlan& plan, const Judge& judge, std::size_t begin, std::size_t end,
+BatchResult run_batch(const Calls& calls, const Judge& judge, std::size_t begin, std::size_t end,
                       const BatchLimits& limits) {
   const SharedMemory shared;
   const ErrorOutput output;
@@ -216,7 +219,7 @@ BatchResult run_batch(const CallPlan& plan, const Judge& judge, std::size_t begi
   if (child < 0) throw std::runtime_error(std::string("cannot fork: ") + std::strerror(errno));
   if (child == 0) {
     output.redirect();
-    run_child(*shared, plan, judge, begin, end, limits);
+    run_child(*shared, calls, judge, begin, end, limits);
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -229,17 +232,19 @@ BatchResult run_batch(const CallPlan& plan, const Judge& judge, std::size_t begi
   result.next = end;
   if (!shared->finished) {
     result.next = shared->current + 1;
+    shared->verdicts[shared->current - begin] = death(status, output).verdict;
     const Outcome outcome = death(status, output);
     ++result.counts[static_cast<std::size_t>(outcome.verdict)];
     result.failures.push_back({{}, shared->current, outcome, {}});
   }
+  result.verdicts.assign(shared->verdicts, shared->verdicts + (result.next - begin));
   if (result.leaked) result.failures.push_back({{}, begin, {Verdict::Leak, output.summary()}, {}});
   return result;
 }
 
 Outcome repeat(const OperatorHandle& op, const CallPlan& plan, std::size_t index, DeviceType device) {
   manual_seed(index);
-  return Judge(op, device).judge(plan.call(index));
+  return PromiseJudge(op, device).judge(plan.call(index));
 }
 
 bool can_find_leaks() {

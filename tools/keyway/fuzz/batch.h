@@ -2,11 +2,13 @@
 // than the child. What the child found comes back through shared memory, call by call.
 #pragma once
 
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/tools/keyway/fuzz/call_plan.h>
 #include <keyway/tools/keyway/fuzz/judge.h>
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct Failure {
 struct BatchResult {
   std::size_t next = 0;                         // the first call that was not made
   std::array<std::size_t, kVerdicts> counts{};  // of calls, by verdict
+  std::vector<Verdict> verdicts;                // of each call that was made
   std::vector<Failure> failures;                // without `op` and `call`; the first of many
   bool leaked = false;
 };
@@ -42,9 +45,13 @@ struct BatchLimits {
 // parent uses is of no use to it. Throws keyway::Error where there is no such device.
 void start_device(DeviceType type);
 
+// The arguments of call i.
+using Calls = std::function<std::vector<Value>(std::size_t)>;
+inline constexpr std::size_t kMaxBatch = 1000;
+
 // Makes the calls [begin, end), or those up to one that ends the child. Throws keyway::Error where a child comes to
-// make none, for want of a device.
-BatchResult run_batch(const CallPlan& plan, const Judge& judge, std::size_t begin, std::size_t end,
+// make none, for want of a device. Requires: at most kMaxBatch.
+BatchResult run_batch(const Calls& calls, const Judge& judge, std::size_t begin, std::size_t end,
                       const BatchLimits& limits = {});
 
 // Makes one call in this process.

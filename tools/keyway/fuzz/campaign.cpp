@@ -1,4 +1,5 @@
 #include <keyway/tools/keyway/fuzz/campaign.h>
+#include <keyway/tools/keyway/fuzz/promise_judge.h>
 
 #include <algorithm>
 #include <fnmatch.h>
@@ -9,16 +10,16 @@ namespace keyway::inline v1::tools {
 namespace {
 
 // A crash costs what is left of its batch a new child; a leak, some batches more to find its call.
-constexpr std::size_t kBatch = 1000;
+constexpr std::size_t kBatch = kMaxBatch;
 // Children that an operator may lose before it is given up.
 constexpr std::size_t kMaxDeaths = 50;
 
 // The call in [begin, end) that leaks, given that one does: by halves.
-std::size_t find_leak(const CallPlan& plan, const Judge& judge, std::size_t begin, std::size_t end,
+std::size_t find_leak(const Calls& calls, const Judge& judge, std::size_t begin, std::size_t end,
                       const BatchLimits& limits) {
   while (end - begin > 1) {
     const std::size_t middle = begin + (end - begin) / 2;
-    (run_batch(plan, judge, begin, middle, limits).leaked ? end : begin) = middle;
+    (run_batch(calls, judge, begin, middle, limits).leaked ? end : begin) = middle;
   }
   return begin;
 }
@@ -35,14 +36,15 @@ class OperatorRun {
         judge_(op, options.device) {}
 
   void run() {
+    const Calls calls = [this](std::size_t i) { return plan_.call(i); };
     std::size_t deaths = 0;
     for (std::size_t begin = 0; begin < options_.calls && deaths < kMaxDeaths;) {
       const std::size_t end = std::min(begin + kBatch, options_.calls);
-      BatchResult batch = run_batch(plan_, judge_, begin, end, options_.limits);
+      BatchResult batch = run_batch(calls, judge_, begin, end, options_.limits);
       deaths += batch.next < end ? 1 : 0;
       if (batch.leaked) {
         ++batch.counts[static_cast<std::size_t>(Verdict::Leak)];
-        batch.failures.back().index = find_leak(plan_, judge_, begin, end, options_.limits);
+        batch.failures.back().index = find_leak(calls, judge_, begin, end, options_.limits);
       }
       for (std::size_t i = 0; i < kVerdicts; ++i) result_.counts[i] += batch.counts[i];
       for (Failure& failure : batch.failures) report(std::move(failure));
@@ -62,7 +64,7 @@ class OperatorRun {
   CampaignResult& result_;
   const std::function<void(const Failure&)>& found_;
   CallPlan plan_;
-  Judge judge_;
+  PromiseJudge judge_;
 };
 
 }  // namespace

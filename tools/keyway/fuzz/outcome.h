@@ -9,7 +9,8 @@ namespace keyway::inline v1::tools {
 
 enum class Verdict : std::uint8_t {
   Returned,
-  Refused,  // keyway::Error that says what is wrong
+  NotServed,  // the operator has no kernel for these arguments
+  Refused,    // keyway::Error that says what is wrong
   // Failures from here on.
   ForeignException,  // an exception other than keyway::Error
   NoOperator,        // an error without the operator's name
@@ -18,6 +19,7 @@ enum class Verdict : std::uint8_t {
   WrongResult,       // metadata that contradicts itself or lies outside the storage
   MetaDiffers,       // Meta gives another shape, dtype or stride, or an error
   ArgumentChanged,   // an argument that is not written to, or any after an error
+  Differs,           // from what the CPU gives for the same arguments
   GradientFails,     // a result with a graph whose backward fails
   Crash,
   Hang,
@@ -29,6 +31,7 @@ constexpr bool is_failure(Verdict verdict) { return verdict > Verdict::Refused; 
 
 constexpr std::string_view to_string(Verdict verdict) {
   constexpr std::string_view kNames[kVerdicts] = {"returned",
+                                                  "not served",
                                                   "refused",
                                                   "foreign exception",
                                                   "error without operator",
@@ -37,6 +40,7 @@ constexpr std::string_view to_string(Verdict verdict) {
                                                   "wrong result",
                                                   "Meta differs",
                                                   "argument changed",
+                                                  "differs",
                                                   "gradient fails",
                                                   "crash",
                                                   "hang",

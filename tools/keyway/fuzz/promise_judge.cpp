@@ -2,7 +2,7 @@
 #include <keyway/core/schema/lexer.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/tools/keyway/fuzz/gradients.h>
-#include <keyway/tools/keyway/fuzz/judge.h>
+#include <keyway/tools/keyway/fuzz/promise_judge.h>
 #include <keyway/tools/keyway/fuzz/results.h>
 #include <keyway/tools/keyway/fuzz/seed_call.h>
 
@@ -29,8 +29,8 @@ bool names_device(SchemaType type) {
 
 }  // namespace
 
-Judge::Judge(const OperatorHandle& op, DeviceType device)
-    : op_(op), device_(device), name_(op.entry().short_name()), arguments_(argument_names(op)) {
+PromiseJudge::PromiseJudge(const OperatorHandle& op, DeviceType device)
+    : Judge(device), op_(op), name_(op.entry().short_name()), arguments_(argument_names(op)) {
   for (const Argument argument : op.schema().arguments()) {
     written_.push_back(argument.is_write());
     out_.push_back(argument.is_out());
@@ -42,8 +42,8 @@ Judge::Judge(const OperatorHandle& op, DeviceType device)
   }
 }
 
-Outcome Judge::judge(const std::vector<Value>& values) const {
-  Stack stack = make_stack(values, device_);
+Outcome PromiseJudge::judge(const std::vector<Value>& values) const {
+  Stack stack = make_stack(values, device());
   const Stack arguments = stack;
   const Snapshot before(arguments);
   Outcome outcome;
@@ -68,10 +68,10 @@ Outcome Judge::judge(const std::vector<Value>& values) const {
 
 // What a kernel on a device refuses is an error of the next synchronisation, with the name of the operator that
 // launched it, which need not be the one that was called.
-Outcome Judge::wait() const {
-  if (device_ == DeviceType::CPU || find_device_guard_impl(device_) == nullptr) return {};
+Outcome PromiseJudge::wait() const {
+  if (device() == DeviceType::CPU || find_device_guard_impl(device()) == nullptr) return {};
   try {
-    synchronize(Device(device_));
+    synchronize(Device(device()));
   } catch (const Error& error) {
     return {error.kind() == ErrorKind::Internal ? Verdict::InternalError : Verdict::Refused, error.what()};
   }
@@ -80,7 +80,7 @@ Outcome Judge::wait() const {
 
 // After an error all arguments are as before, but for the elements of tensors for results: a kernel that reads a wrong
 // index has written the others.
-std::string Judge::changed_argument(const Snapshot& before, const std::vector<Value>& values, bool threw) const {
+std::string PromiseJudge::changed_argument(const Snapshot& before, const std::vector<Value>& values, bool threw) const {
   const std::vector<bool> none(written_.size()), all(written_.size(), true);
   const bool shared = std::ranges::any_of(values, [](const Value& value) {
     return std::ranges::any_of(value.tensors, [](const TensorRecipe& r) { return r.sharing != Sharing::None; });
@@ -91,7 +91,7 @@ std::string Judge::changed_argument(const Snapshot& before, const std::vector<Va
   return changed.text.empty() ? "" : arguments_[changed.argument] + " changed: " + changed.text;
 }
 
-Outcome Judge::judge_error(const Error& error) const {
+Outcome PromiseJudge::judge_error(const Error& error) const {
   const std::string text = error.what();
   if (!has_word(text, name_)) return {Verdict::NoOperator, text};
   if (error.kind() == ErrorKind::Internal) return {Verdict::InternalError, text};
@@ -99,7 +99,7 @@ Outcome Judge::judge_error(const Error& error) const {
 }
 
 // Whether it names an argument of the operator that threw it, as an error about one should.
-bool Judge::names_cause(const Error& error) const {
+bool PromiseJudge::names_cause(const Error& error) const {
   const std::optional<OperatorHandle> thrower = Dispatcher::singleton().find_op(error.op());
   const std::vector<std::string> names = thrower ? argument_names(*thrower) : arguments_;
   std::string_view text = error.what();
@@ -108,7 +108,8 @@ bool Judge::names_cause(const Error& error) const {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return has_word(text, name); });
 }
 
-Outcome Judge::judge_results(const std::vector<Value>& values, const Stack& arguments, const Stack& results) const {
+Outcome PromiseJudge::judge_results(const std::vector<Value>& values, const Stack& arguments,
+                                    const Stack& results) const {
   std::string problem = inconsistency(results);
   if (!problem.empty()) return {Verdict::WrongResult, problem};
   if (fits_meta(values)) {
@@ -120,7 +121,7 @@ Outcome Judge::judge_results(const std::vector<Value>& values, const Stack& argu
   return {};
 }
 
-bool Judge::fits_meta(const std::vector<Value>& values) const {
+bool PromiseJudge::fits_meta(const std::vector<Value>& values) const {
   if (!has_meta_) return false;
   for (const Value& value : values) {
     for (const TensorRecipe& recipe : value.tensors) {
@@ -132,7 +133,7 @@ bool Judge::fits_meta(const std::vector<Value>& values) const {
   return true;
 }
 
-std::string Judge::compare_with_meta(const std::vector<Value>& values, const Stack& results) const {
+std::string PromiseJudge::compare_with_meta(const std::vector<Value>& values, const Stack& results) const {
   Stack stack;
   try {
     stack = make_stack(values, DeviceType::Meta);

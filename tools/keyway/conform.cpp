@@ -1,0 +1,103 @@
+// keyway conform: judges the operators of a backend by the CPU's.
+#include <keyway/ops/all.h>
+#include <keyway/tools/keyway/command.h>
+#include <keyway/tools/keyway/conform/conform_judge.h>
+#include <keyway/tools/keyway/conform/conformance.h>
+#include <keyway/tools/keyway/fuzz/seed_call.h>
+#include <keyway/tools/keyway/numbers.h>
+
+#include <charconv>
+#include <cstdio>
+#include <fmt/format.h>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+
+namespace keyway::inline v1::tools {
+
+namespace {
+
+struct CommandOptions {
+  ConformOptions conform;
+  std::string known, json, junit, html;  // files
+  std::string repeat;                    // OP:INDEX
+};
+
+KnownFailures read_known(const std::string& path) {
+  if (path.empty()) return {};
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  KEYWAY_CHECK(file.good(), "cannot read {}", path);
+  return KnownFailures(text.str());
+}
+
+void write(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  std::ofstream file(path);
+  file << text << std::flush;
+  KEYWAY_CHECK(file.good(), "cannot write {}", path);
+}
+
+// One call in this process, where a debugger sees it.
+ExitStatus repeat_call(const CommandOptions& options) {
+  const std::size_t colon = options.repeat.rfind(':');
+  const char* const end = options.repeat.data() + options.repeat.size();
+  std::size_t index = 0;
+  const bool right =
+      colon != std::string::npos && std::from_chars(options.repeat.data() + colon + 1, end, index).ptr == end;
+  KEYWAY_CHECK(right, "--repeat takes OP:INDEX, as a report has it, not '{}'", options.repeat);
+  const OperatorHandle op = Dispatcher::singleton().op(options.repeat.substr(0, colon));
+  const CallPlan plan(op, options.conform.seed);
+  fmt::print("{}\n", plan.text(index));
+  std::fflush(stdout);
+  const Outcome outcome = ConformJudge(op, options.conform.device).judge(plan.call(index));
+  fmt::print("{}{}{}\n", to_string(outcome.verdict), outcome.text.empty() ? "" : ": ", outcome.text);
+  return is_failure(outcome.verdict) ? ExitStatus::Failed : ExitStatus::Ok;
+}
+
+ExitStatus conform(const CommandOptions& options) {
+  if (!options.repeat.empty()) return repeat_call(options);
+  const KnownFailures known = read_known(options.known);
+  const ConformReport report = run_conformance(options.conform, known, [](const OperatorReport&) {});
+  std::fputs(text_of(report).c_str(), stdout);
+  write(options.json, json_of(report));
+  write(options.junit, junit_of(report));
+  write(options.html, html_of(report));
+  return report.is_good() ? ExitStatus::Ok : ExitStatus::Failed;
+}
+
+}  // namespace
+
+void add_conform_command(CLI::App& keyway, ExitStatus& status) {
+  CLI::App* command = keyway.add_subcommand("conform", "Judge a backend's operators by what the CPU gives");
+  auto options = std::make_shared<CommandOptions>();
+  command->add_option_function<std::string>(
+      "--device", [options](const std::string& name) { options->conform.device = Device(name).type(); },
+      "The device type to judge: cpu (default), cuda, or what a plug-in brings");
+  command->add_option("--op", options->conform.pattern, "Only operators whose name has this in it, or fits it: 'add*'");
+  command->add_option("--calls", options->conform.calls, "Calls of each operator (default 300)")->check(above_0());
+  command->add_option("--seed", options->conform.seed, "Same seed, same calls (default 0)")->check(not_negative());
+  command->add_flag("--all", options->conform.judges_all,
+                    "Judge what the fallback to the CPU serves, and what calls other operators, too");
+  command->add_option("--known", options->known, "A file of known failures: lines 'operator dtype', or 'operator *'");
+  command->add_option("--json", options->json, "Write the report here, as JSON");
+  command->add_option("--junit", options->junit, "Write it here, as JUnit's XML");
+  command->add_option("--html", options->html, "Write it here, as a page: operators by dtypes");
+  command->add_option("--repeat", options->repeat, "Make one call, OP:INDEX of a report, in this process");
+  command->footer(
+      "Calls are those of keyway fuzz, in child processes: values and dtypes, sizes around vectors, layouts, shared\n"
+      "memory, wrong arguments. Exit status: 0 if all that is served is right, or known to fail and failing; 1 if "
+      "not,\n"
+      "and if nothing was judged; 2 if a file cannot be read or written.");
+  command->callback([options, &status, &keyway] {
+    options->conform.command = "keyway";
+    for (const std::string& path : keyway.get_option("--plugin")->results()) {
+      options->conform.command += " --plugin " + path;
+    }
+    status = guarded("conform", ExitStatus::Usage, [&] { return conform(*options); });
+  });
+}
+
+}  // namespace keyway::inline v1::tools

@@ -1,0 +1,31 @@
+// How far a result may be from what it should be.
+#pragma once
+
+#include <keyway/core/tensor/tensor_base.h>
+
+#include <string>
+
+namespace keyway::inline v1::tools {
+
+// What a result is held against.
+struct Expected {
+  TensorBase cpu;             // what the CPU gives for the same arguments
+  TensorBase exact;           // what it gives in float64 or complex128; undefined where that cannot be asked
+  bool is_pointwise = false;  // each element is a function of few numbers, and not a sum of many
+};
+
+// Where `got`, a tensor of the CPU, differs in value; empty if nowhere. Requires: both have one dtype and one shape.
+//
+// Integers and booleans are equal. A float may err by as much as the CPU does, in units in the last place (ulp), and a
+// little more:
+//   pointwise, where the CPU rounds correctly         0.51 ulp: another rounding does not pass
+//   pointwise otherwise                               four times the CPU's greatest error, at least 4 ulp
+//   sums of many, in ulp of the greatest element      four times the CPU's error, at least 16 ulp; of float16 and
+//                                                     narrower 1 ulp, since they are summed in float32
+// NaN is where the CPU has it, infinities are equal, and zeros of pointwise results have the CPU's sign.
+std::string value_difference(const TensorBase& got, const Expected& expected);
+
+// Whether the bytes of the elements are equal; NaN is equal to NaN.
+bool same_bits(const TensorBase& a, const TensorBase& b);
+
+}  // namespace keyway::inline v1::tools
