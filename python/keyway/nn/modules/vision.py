@@ -59,6 +59,8 @@ class UpsamplingBilinear2d(Upsample):
 class PixelShuffle(Module):
     """Channels [..., C * r * r, H, W] as pixels [..., C, H * r, W * r], with r the `upscale_factor`."""
 
+    _shown_members = ("upscale_factor",)
+
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
         self.upscale_factor = upscale_factor
@@ -66,12 +68,11 @@ class PixelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         return _C.pixel_shuffle(input, self.upscale_factor)
 
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
-
 
 class PixelUnshuffle(Module):
     """Pixels [..., C, H * r, W * r] as channels [..., C * r * r, H, W], with r the `downscale_factor`."""
+
+    _shown_members = ("downscale_factor",)
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -80,12 +81,11 @@ class PixelUnshuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         return _C.pixel_unshuffle(input, self.downscale_factor)
 
-    def extra_repr(self) -> str:
-        return f"downscale_factor={self.downscale_factor}"
-
 
 class ChannelShuffle(Module):
     """Groups of channels dealt out in turn: the first of each, then the second."""
+
+    _shown_members = ("groups",)
 
     def __init__(self, groups: int) -> None:
         super().__init__()
@@ -94,12 +94,11 @@ class ChannelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         return _C.channel_shuffle(input, self.groups)
 
-    def extra_repr(self) -> str:
-        return f"groups={self.groups}"
-
 
 class Unfold(Module):
     """Each window of images as a column: [N, C, H, W] to [N, C * window, L]."""
+
+    _shown_members = ("kernel_size", "dilation", "padding", "stride")
 
     def __init__(
         self, kernel_size: Union[int, Sequence[int]], dilation: Union[int, Sequence[int]] = 1,
@@ -114,13 +113,11 @@ class Unfold(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
-    def extra_repr(self) -> str:
-        return (f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
-                f"stride={self.stride}")
-
 
 class Fold(Unfold):
     """Images of `output_size` out of columns, added up where windows overlap: the transpose of Unfold."""
+
+    _shown_members = ("output_size", *Unfold._shown_members)
 
     def __init__(
         self, output_size: Union[int, Sequence[int]], kernel_size: Union[int, Sequence[int]],
@@ -132,6 +129,3 @@ class Fold(Unfold):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}, " + super().extra_repr()
