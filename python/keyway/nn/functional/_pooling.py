@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Sequence, Union
+from typing import Any, Callable, Sequence
 
 from keyway import _C
 from keyway._C import Tensor, _nn
 from keyway._tensor.methods import checked
-from keyway._functions.numbers import expanded, is_number
+from keyway._functions.numbers import Sizes, expanded, is_number
 from keyway.nn.functional._wide import widened
-
-Sizes = Union[int, Sequence[int]]
 
 
 def _max_pool(dims: int) -> Any:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, ClassVar, Sequence, Union
+from typing import Any, Callable, ClassVar, Sequence
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._functions.numbers import expanded
+from keyway._functions.numbers import Sizes, expanded
 from keyway.nn import functional as F
 from keyway.nn import init
 from keyway.nn.modules.module import Module
 from keyway.nn.parameter import Parameter
-
-Sizes = Union[int, Sequence[int]]
 
 # Names of padding in F.pad.
 _PADDINGS = {"zeros": "constant", "reflect": "reflect", "replicate": "replicate", "circular": "circular"}

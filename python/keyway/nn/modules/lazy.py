@@ -7,9 +7,9 @@ from typing import Any
 import keyway
 from keyway import _C
 from keyway._C import Tensor
+from keyway._functions.numbers import Sizes
 from keyway.autograd.grad_mode import no_grad
 from keyway.nn.modules import batchnorm, conv, linear
-from keyway.nn.modules.conv import Sizes
 from keyway.nn.modules.module import Module
 from keyway.nn.parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 

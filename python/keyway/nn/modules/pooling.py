@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, ClassVar, Sequence, Union
+from typing import Any, Callable, ClassVar, Sequence
 
 from keyway._C import Tensor
-from keyway._functions.numbers import expanded
+from keyway._functions.numbers import Sizes, expanded
 from keyway.nn import functional as F
 from keyway.nn.modules.module import Module
-
-Sizes = Union[int, Sequence[int]]
 
 
 class _MaxPool(Module):

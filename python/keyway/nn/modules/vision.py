@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._functions.numbers import Sizes
 from keyway.nn import functional as F
 from keyway.nn.modules.module import Module
 
@@ -14,10 +15,9 @@ from keyway.nn.modules.module import Module
 class Upsample(Module):
     """functional.interpolate to a `size` or by a `scale_factor`."""
 
-    def __init__(
-        self, size: Union[int, Sequence[int], None] = None, scale_factor: Union[float, Sequence[float], None] = None,
-        mode: str = "nearest", align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
-    ) -> None:
+    def __init__(self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None,
+                 mode: str = "nearest", align_corners: bool | None = None,
+                 recompute_scale_factor: bool | None = None) -> None:
         super().__init__()
         self.name = type(self).__name__
         self.size = size
@@ -41,18 +41,14 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """Upsample of images in mode "nearest"."""
 
-    def __init__(
-        self, size: Union[int, Sequence[int], None] = None, scale_factor: Union[float, Sequence[float], None] = None
-    ) -> None:
+    def __init__(self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None) -> None:
         super().__init__(size, scale_factor, "nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
     """Upsample of images in mode "bilinear" with align_corners."""
 
-    def __init__(
-        self, size: Union[int, Sequence[int], None] = None, scale_factor: Union[float, Sequence[float], None] = None
-    ) -> None:
+    def __init__(self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None) -> None:
         super().__init__(size, scale_factor, "bilinear", True)
 
 
@@ -100,10 +96,7 @@ class Unfold(Module):
 
     _shown_members = ("kernel_size", "dilation", "padding", "stride")
 
-    def __init__(
-        self, kernel_size: Union[int, Sequence[int]], dilation: Union[int, Sequence[int]] = 1,
-        padding: Union[int, Sequence[int]] = 0, stride: Union[int, Sequence[int]] = 1,
-    ) -> None:
+    def __init__(self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> None:
         super().__init__()
         self.kernel_size = kernel_size
         self.dilation = dilation
@@ -119,11 +112,8 @@ class Fold(Unfold):
 
     _shown_members = ("output_size", *Unfold._shown_members)
 
-    def __init__(
-        self, output_size: Union[int, Sequence[int]], kernel_size: Union[int, Sequence[int]],
-        dilation: Union[int, Sequence[int]] = 1, padding: Union[int, Sequence[int]] = 0,
-        stride: Union[int, Sequence[int]] = 1,
-    ) -> None:
+    def __init__(self, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0,
+                 stride: Sizes = 1) -> None:
         super().__init__(kernel_size, dilation, padding, stride)
         self.output_size = output_size
 
