@@ -50,7 +50,7 @@ class Hardsigmoid(_InPlace):
 class Hardtanh(_InPlace):
     """min(max(min_val, x), max_val), elementwise."""
 
-    _shown_members = ("min_val", "max_val")
+    _shown_members: ClassVar[tuple[str, ...]] = ("min_val", "max_val")
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
                  min_value: float | None = None, max_value: float | None = None) -> None:

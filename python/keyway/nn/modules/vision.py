@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from keyway import _C
 from keyway._C import Tensor
@@ -94,7 +94,7 @@ class ChannelShuffle(Module):
 class Unfold(Module):
     """Each window of images as a column: [N, C, H, W] to [N, C * window, L]."""
 
-    _shown_members = ("kernel_size", "dilation", "padding", "stride")
+    _shown_members: ClassVar[tuple[str, ...]] = ("kernel_size", "dilation", "padding", "stride")
 
     def __init__(self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> None:
         super().__init__()
