@@ -10,8 +10,8 @@ from typing import Any, SupportsIndex
 
 from keyway import _C
 from keyway._C import (
-    LinAlgError, Tensor, linalg_cholesky as cholesky, linalg_cholesky_ex as cholesky_ex, linalg_det as det,
-    linalg_eig as eig, linalg_eigh as eigh, linalg_eigvals as eigvals, linalg_eigvalsh as eigvalsh,
+    LinAlgError, Tensor, linalg_cholesky as cholesky, linalg_cholesky_ex as cholesky_ex, linalg_cross as cross,
+    linalg_det as det, linalg_eig as eig, linalg_eigh as eigh, linalg_eigvals as eigvals, linalg_eigvalsh as eigvalsh,
     linalg_householder_product as householder_product, linalg_inv as inv, linalg_inv_ex as inv_ex,
     linalg_lstsq as lstsq, linalg_lu as lu, linalg_lu_factor as lu_factor, linalg_lu_factor_ex as lu_factor_ex,
     linalg_lu_solve as lu_solve, linalg_matrix_exp as matrix_exp, linalg_matrix_rank as matrix_rank,
@@ -29,11 +29,6 @@ __all__ = [
     "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vander", "vecdot",
     "vector_norm",
 ]
-
-
-def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
-    """The cross products along a dimension of size 3; the others broadcast."""
-    return _C.linalg_cross(input, other, dim=dim, out=out)
 
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:

@@ -45,8 +45,7 @@ _C._set_default_override(vars(_C.Tensor)["__keyway_function__"])
 
 def has_keyway_function(relevant_args: Sequence[Any]) -> bool:
     """Whether one of the arguments, or of the elements of lists among them, has an override that counts now."""
-    found: bool = _C._has_overrides(*relevant_args)
-    return found
+    return _C._has_overrides(*relevant_args)
 
 
 def handle_keyway_function(func: Callable[..., Any], relevant_args: Sequence[Any], *args: Any, **kwargs: Any) -> Any:

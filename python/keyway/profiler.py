@@ -36,31 +36,18 @@ class _Span(NamedTuple):
     end: float
 
 
-class _Spans(NamedTuple):
-    """The blocks of one name, as a row of a profile."""
-
-    op: str
-    calls: int
-    total_seconds: float
-    keys: str = ""
-    kernel: str = ""
-
-    @property
-    def self_seconds(self) -> float:
-        return self.total_seconds
-
-
 class FunctionEventAvg:
     """The calls of one operator by one row of kernels; or the blocks of one name, whose own time has that of the
     operators in it. Times in microseconds, as PyTorch gives them."""
 
-    def __init__(self, row: Any) -> None:
-        self.key: str = row.op
-        self.dispatch_keys: str = row.keys
-        self.kernel: str = row.kernel
-        self.count: int = row.calls
-        self.self_cpu_time_total: float = row.self_seconds * 1e6
-        self.cpu_time_total: float = row.total_seconds * 1e6
+    def __init__(self, key: str, count: int, self_seconds: float, total_seconds: float, dispatch_keys: str = "",
+                 kernel: str = "") -> None:
+        self.key = key
+        self.dispatch_keys = dispatch_keys
+        self.kernel = kernel
+        self.count = count
+        self.self_cpu_time_total = self_seconds * 1e6
+        self.cpu_time_total = total_seconds * 1e6
 
     @property
     def cpu_time(self) -> float:
@@ -75,8 +62,10 @@ class EventList(list[FunctionEventAvg]):
         times: dict[str, list[float]] = {}
         for span in spans:
             times.setdefault(span.name, []).append(span.end - span.begin)
-        self._spans = [FunctionEventAvg(_Spans(name, len(each), sum(each))) for name, each in times.items()]
-        super().__init__([*(FunctionEventAvg(row) for row in profiling.rows("self")), *self._spans])
+        self._spans = [FunctionEventAvg(name, len(each), sum(each), sum(each)) for name, each in times.items()]
+        calls = [FunctionEventAvg(row.op, row.calls, row.self_seconds, row.total_seconds, row.keys, row.kernel)
+                 for row in profiling.rows("self")]
+        super().__init__(calls + self._spans)
         self._profiling = profiling
 
     def table(self, sort_by: str = "self", row_limit: int = 20) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from keyway import _C
@@ -10,7 +11,7 @@ from keyway._functions.numbers import expanded
 
 
 def _conv(dims: int) -> Any:
-    operator = getattr(_C, f"conv{dims}d")
+    operator: Callable[..., Tensor] = getattr(_C, f"conv{dims}d")
 
     def conv(
         input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
@@ -18,8 +19,7 @@ def _conv(dims: int) -> Any:
     ) -> Tensor:
         if isinstance(padding, str):
             input, padding = _pad_by_name(input, weight, stride, padding, dilation, dims)
-        result: Tensor = operator(input, weight, bias, stride, padding, dilation, groups)
-        return result
+        return operator(input, weight, bias, stride, padding, dilation, groups)
 
     conv.__name__ = conv.__qualname__ = f"conv{dims}d"
     conv.__doc__ = (f"Convolution over the last {dims} dimensions of an input [N, C, ...] (or [C, ...]) with a weight\n"

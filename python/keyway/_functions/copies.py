@@ -134,4 +134,4 @@ def as_strided_scatter(
     return copied
 
 
-attach(Tensor, as_strided_scatter=as_strided_scatter, narrow_copy=narrow_copy)
+attach(Tensor, as_strided_scatter, narrow_copy)

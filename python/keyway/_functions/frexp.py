@@ -48,4 +48,4 @@ def _frexp(self: Tensor) -> Frexp:
     return frexp(self)
 
 
-attach(Tensor, frexp=_frexp)
+attach(Tensor, _frexp)

@@ -29,4 +29,4 @@ def _mvlgamma_(self: Tensor, p: int) -> Tensor:
     return self.copy_(mvlgamma(self, p))
 
 
-attach(Tensor, mvlgamma=_mvlgamma, mvlgamma_=_mvlgamma_)
+attach(Tensor, _mvlgamma, _mvlgamma_)

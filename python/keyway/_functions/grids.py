@@ -133,4 +133,4 @@ def _at_edge(here: Tensor, second: Tensor, third: Tensor, near: Any, far: Any) -
     return slope
 
 
-attach(Tensor, nonzero_static=_nonzero_static)
+attach(Tensor, _nonzero_static)

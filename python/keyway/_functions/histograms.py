@@ -84,4 +84,4 @@ def _counts(x: Tensor, edges: Tensor, weight: Tensor | None) -> Tensor:
     return edges.new_zeros(last).index_add(0, bins_of_x.masked_select(inside), amounts.masked_select(inside))
 
 
-attach(Tensor, histogram=histogram)
+attach(Tensor, histogram)

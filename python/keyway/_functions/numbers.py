@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, SupportsIndex
+from collections.abc import Sequence
+from typing import Any, SupportsIndex, Union
+
+Sizes = Union[int, Sequence[int]]
 
 
 def is_number(value: Any) -> bool:

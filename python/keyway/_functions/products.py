@@ -173,4 +173,4 @@ def _matrix_power(self: Tensor, n: int) -> Tensor:
     return matrix_power(self, n)
 
 
-attach(Tensor, norm=_norm, matrix_power=_matrix_power)
+attach(Tensor, _norm, _matrix_power)

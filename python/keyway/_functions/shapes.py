@@ -189,13 +189,4 @@ def _swapdims_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     return self.transpose_(dim0, dim1)
 
 
-attach(
-    Tensor,
-    tensor_split=tensor_split,
-    hsplit=hsplit,
-    vsplit=vsplit,
-    dsplit=dsplit,
-    swapaxes=swapaxes,
-    swapaxes_=_swapaxes_,
-    swapdims_=_swapdims_,
-)
+attach(Tensor, tensor_split, hsplit, vsplit, dsplit, swapaxes, _swapaxes_, _swapdims_)

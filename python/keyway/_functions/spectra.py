@@ -145,4 +145,4 @@ def _cut(total: Tensor, known: Tensor, start: int, center: bool, length: int | N
     return signal
 
 
-attach(Tensor, stft=stft, istft=istft)
+attach(Tensor, stft, istft)

@@ -46,4 +46,4 @@ def unique_consecutive(
     return _wanted(found, return_inverse, return_counts)
 
 
-attach(Tensor, unique=unique, unique_consecutive=unique_consecutive)
+attach(Tensor, unique, unique_consecutive)

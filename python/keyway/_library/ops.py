@@ -207,18 +207,15 @@ def explain(op: OperatorLike, /, *args: Any, **kwargs: Any) -> _C.Explanation:
 
     >>> print(keyway.explain("add.Tensor", x, y))
     """
-    explanation: _C.Explanation = _C._explain(operator_function(op), *args, **kwargs)
-    return explanation
+    return _C._explain(operator_function(op), *args, **kwargs)
 
 
 def what_if(op: OperatorLike, key: _C.DispatchKey | str) -> list[tuple[_C.DispatchKey, str, str]]:
     """What a kernel of the overload, registered to the key, would change: each slot as (key, before, after). Nothing is
     registered."""
-    changes: list[tuple[_C.DispatchKey, str, str]] = _C._what_if(operator_function(op).name(), key)
-    return changes
+    return _C._what_if(operator_function(op).name(), key)
 
 
 def registry_snapshot(pattern: str = "") -> str:
     """All that is registered, as canonical JSON; of operators those whose full name has `pattern` in it."""
-    text: str = _C._registry_snapshot(pattern)
-    return text
+    return _C._registry_snapshot(pattern)

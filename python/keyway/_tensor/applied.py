@@ -37,4 +37,4 @@ def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any]
     return _written(self, "map2_", callable, x=x, y=y)
 
 
-attach(Tensor, apply_=apply_, map_=map_, map2_=map2_)
+attach(Tensor, apply_, map_, map2_)

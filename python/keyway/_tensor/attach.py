@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import FunctionType
 
 
-def attach(to: type, /, **attributes: object) -> None:
-    """Gives a class methods and attributes, which the extension's stubs declare.
+def attach(to: type, /, *methods: Callable[..., object], **attributes: object) -> None:
+    """Gives a class methods and attributes, which the extension's stubs declare. Methods have their functions' names.
 
     A function `_name` becomes `name`; without a text of its own it has that of the function `name` beside it. Raises
     TypeError where neither has one, unless Python leaves out all texts (-OO).
     """
+    attributes |= {method.__name__.removeprefix("_"): method for method in methods}
     for name, attribute in attributes.items():
         if isinstance(attribute, FunctionType) and attribute.__name__ == f"_{name}":
             attribute.__name__ = attribute.__qualname__ = name

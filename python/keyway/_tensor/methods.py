@@ -58,21 +58,23 @@ def _conversion(name: str, target: dtype) -> Any:
     return convert
 
 
-_CONVERSIONS = {
-    "double": _C.float64,
-    "float": _C.float32,
-    "half": _C.float16,
-    "bfloat16": _C.bfloat16,
-    "long": _C.int64,
-    "int": _C.int32,
-    "short": _C.int16,
-    "char": _C.int8,
-    "byte": _C.uint8,
-    "bool": _C.bool,
-    "cdouble": _C.complex128,
-    "cfloat": _C.complex64,
-    "chalf": _C.complex32,
+# Dtypes and the old names of their tensors, which Tensor.type() gives, by the methods that convert to them.
+_KINDS = {
+    "double": (_C.float64, "DoubleTensor"),
+    "float": (_C.float32, "FloatTensor"),
+    "half": (_C.float16, "HalfTensor"),
+    "bfloat16": (_C.bfloat16, "BFloat16Tensor"),
+    "long": (_C.int64, "LongTensor"),
+    "int": (_C.int32, "IntTensor"),
+    "short": (_C.int16, "ShortTensor"),
+    "char": (_C.int8, "CharTensor"),
+    "byte": (_C.uint8, "ByteTensor"),
+    "bool": (_C.bool, "BoolTensor"),
+    "cdouble": (_C.complex128, "ComplexDoubleTensor"),
+    "cfloat": (_C.complex64, "ComplexFloatTensor"),
+    "chalf": (_C.complex32, "ComplexHalfTensor"),
 }
+_TYPE_NAMES = dict(_KINDS.values())
 
 
 def _cpu(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
@@ -91,24 +93,6 @@ def _cuda(
     if where.type != "cuda":
         raise _C.ValueError(f"cuda(): {where} is no CUDA device")
     return _to_by_schema(self, device=where, non_blocking=non_blocking, memory_format=memory_format)
-
-
-# The old names of tensor types: Tensor.type() gives them.
-_TYPE_NAMES = {
-    _C.float64: "DoubleTensor",
-    _C.float32: "FloatTensor",
-    _C.float16: "HalfTensor",
-    _C.bfloat16: "BFloat16Tensor",
-    _C.int64: "LongTensor",
-    _C.int32: "IntTensor",
-    _C.int16: "ShortTensor",
-    _C.int8: "CharTensor",
-    _C.uint8: "ByteTensor",
-    _C.bool: "BoolTensor",
-    _C.complex128: "ComplexDoubleTensor",
-    _C.complex64: "ComplexFloatTensor",
-    _C.complex32: "ComplexHalfTensor",
-}
 
 
 def _type(self: Tensor, dtype: dtype | str | None = None, non_blocking: bool = False) -> Tensor | str:
@@ -370,40 +354,17 @@ def _no(self: Tensor) -> bool:
 
 
 attach(
-    Tensor,
-    to=_to,
-    cpu=_cpu,
-    cuda=_cuda,
-    type=_type,
+    Tensor, _to, _cpu, _cuda, _type, conj, resolve_conj, resolve_neg, adjoint, is_conj, is_neg, is_nonzero, _nonzero,
+    get_device, is_signed, is_same_size, _is_set_to, _new_empty_strided, _record_stream, _reshape_as, resize_as_,
+    _sum_to_size, unsafe_chunk, unsafe_split, unsafe_split_with_sizes, _where,
     T=property(_transposed),
     mT=property(_matrix_transposed),
     H=property(_adjoint),
     mH=property(_matrix_adjoint),
     real=_part(_C.real),
     imag=_part(_C.imag),
-    conj=conj,
-    resolve_conj=resolve_conj,
-    resolve_neg=resolve_neg,
-    adjoint=adjoint,
-    is_conj=is_conj,
-    is_neg=is_neg,
-    is_nonzero=is_nonzero,
-    nonzero=_nonzero,
     nelement=Tensor.numel,
     ndimension=Tensor.dim,
-    get_device=get_device,
-    is_signed=is_signed,
-    is_same_size=is_same_size,
-    is_set_to=_is_set_to,
-    new_empty_strided=_new_empty_strided,
-    record_stream=_record_stream,
-    reshape_as=_reshape_as,
-    resize_as_=resize_as_,
-    sum_to_size=_sum_to_size,
-    unsafe_chunk=unsafe_chunk,
-    unsafe_split=unsafe_split,
-    unsafe_split_with_sizes=unsafe_split_with_sizes,
-    where=_where,
     **{name: property(_no, doc="False: there are no such tensors.") for name in _ABSENT_KINDS},
-    **{name: _conversion(name, target) for name, target in _CONVERSIONS.items()},
+    **{name: _conversion(name, target) for name, (target, _) in _KINDS.items()},
 )

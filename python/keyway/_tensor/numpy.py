@@ -81,11 +81,9 @@ def _to_device(self: _C.Tensor, device: _C.device | str, /, *, stream: object = 
 
 
 attach(
-    _C.Tensor,
-    numpy=_numpy,
+    _C.Tensor, _numpy, _to_device,
     __array__=_array,
     __array_wrap__=_array_wrap,
     __array_priority__=1000,  # of two operands, the tensor's operator is asked first
     __array_namespace__=_array_namespace,
-    to_device=_to_device,
 )

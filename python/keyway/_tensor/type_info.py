@@ -111,4 +111,4 @@ def _to_complex(self: dtype) -> dtype:
     return wholes.get(self, self)
 
 
-attach(dtype, to_real=_to_real, to_complex=_to_complex)
+attach(dtype, _to_real, _to_complex)

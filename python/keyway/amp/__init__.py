@@ -9,10 +9,7 @@ Whether an operator runs in the short dtype or in float32 stands in its docstrin
 arguments.
 """
 
-from keyway._autocast import (
-    autocast as autocast, custom_bwd as custom_bwd, custom_fwd as custom_fwd,
-    is_autocast_available as is_autocast_available,
-)
-from keyway.amp.grad_scaler import GradScaler as GradScaler
+from keyway._autocast import autocast, custom_bwd, custom_fwd, is_autocast_available
+from keyway.amp.grad_scaler import GradScaler
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]

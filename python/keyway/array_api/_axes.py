@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Union
 
 from keyway import _C
@@ -28,17 +29,13 @@ def axis_numbers(axis: Axis, rank: int) -> tuple[int, ...]:
     return numbers
 
 
-def axes_last(x: _C.Tensor, axis: Axis) -> tuple[_C.Tensor, tuple[int, ...]]:
-    """A tensor with the elements of some axes in its last dimension, and the shape with these axes kept as 1."""
+def reduced(
+    x: _C.Tensor, axis: Axis, keepdims: bool, reduce: Callable[[_C.Tensor], _C.Tensor]
+) -> _C.Tensor:  # fmt: skip
+    """What `reduce` makes of a tensor that has the elements of some axes in its last dimension; these are kept with the
+    size 1 if `keepdims`."""
     numbers = axis_numbers(axis, x.ndim)
     kept = tuple(a for a in range(x.ndim) if a not in numbers)
-    count = 1
-    for a in numbers:
-        count *= x.shape[a]
-    rows = x.permute(kept + numbers).reshape(tuple(x.shape[a] for a in kept) + (count,))
-    return rows, tuple(1 if a in numbers else n for a, n in enumerate(x.shape))
-
-
-def with_axes(result: _C.Tensor, sizes: tuple[int, ...], keepdims: bool) -> _C.Tensor:
-    """The result of a reduction of axes_last's rows."""
-    return result.reshape(sizes) if keepdims else result
+    rows = x.permute(kept + numbers).reshape(*(x.shape[a] for a in kept), math.prod(x.shape[a] for a in numbers))
+    result = reduce(rows)
+    return result.reshape(tuple(1 if a in numbers else n for a, n in enumerate(x.shape))) if keepdims else result

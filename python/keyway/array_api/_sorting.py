@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from keyway import _C
-from keyway.array_api._axes import axes_last, with_axes
+from keyway.array_api._axes import reduced
 from keyway.array_api._data_types import promoted
 
 __all__ = [
@@ -39,14 +39,12 @@ class UniqueInverseResult(NamedTuple):
 
 def argmax(x: _C.Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> _C.Tensor:
     """Where the first of the largest elements is, along an axis or in flat order."""
-    rows, sizes = axes_last(x, axis)
-    return with_axes(rows.argmax(-1), sizes, keepdims)
+    return reduced(x, axis, keepdims, lambda rows: rows.argmax(-1))
 
 
 def argmin(x: _C.Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> _C.Tensor:
     """Where the first of the smallest elements is, along an axis or in flat order."""
-    rows, sizes = axes_last(x, axis)
-    return with_axes(rows.argmin(-1), sizes, keepdims)
+    return reduced(x, axis, keepdims, lambda rows: rows.argmin(-1))
 
 
 def nonzero(x: _C.Tensor, /) -> tuple[_C.Tensor, ...]:

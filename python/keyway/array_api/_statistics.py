@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyway import _C
-from keyway.array_api._axes import Axis, axes_last, axis_number, with_axes
+from keyway.array_api._axes import Axis, axis_number, reduced
 
 _UNSIGNED = (_C.uint8, _C.uint16, _C.uint32, _C.uint64)
 
@@ -17,44 +17,37 @@ def sum_dtype(x: _C.Tensor, dtype: _C.dtype | None) -> _C.dtype:
 
 def sum(x: _C.Tensor, /, *, axis: Axis = None, dtype: _C.dtype | None = None, keepdims: bool = False) -> _C.Tensor:
     """Sums; of integers as int64 or uint64, unless `dtype` says something else."""
-    rows, sizes = axes_last(x, axis)
-    return with_axes(rows.sum(-1, dtype=sum_dtype(x, dtype)), sizes, keepdims)
+    return reduced(x, axis, keepdims, lambda rows: rows.sum(-1, dtype=sum_dtype(x, dtype)))
 
 
 def prod(x: _C.Tensor, /, *, axis: Axis = None, dtype: _C.dtype | None = None, keepdims: bool = False) -> _C.Tensor:
     """Products; of integers as int64 or uint64, unless `dtype` says something else. Of no elements 1."""
-    rows, sizes = axes_last(x, axis)
-    return with_axes(rows.prod(-1, dtype=sum_dtype(x, dtype)), sizes, keepdims)
+    return reduced(x, axis, keepdims, lambda rows: rows.prod(-1, dtype=sum_dtype(x, dtype)))
 
 
 def max(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
     """The largest elements; NaN where there is one."""
-    rows, sizes = axes_last(x, axis)
-    return with_axes(rows.max(-1)[0], sizes, keepdims)
+    return reduced(x, axis, keepdims, lambda rows: rows.max(-1)[0])
 
 
 def min(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
     """The smallest elements; NaN where there is one."""
-    rows, sizes = axes_last(x, axis)
-    return with_axes(rows.min(-1)[0], sizes, keepdims)
+    return reduced(x, axis, keepdims, lambda rows: rows.min(-1)[0])
 
 
 def mean(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
     """Means of floating or complex elements."""
-    rows, sizes = axes_last(x, axis)
-    return with_axes(rows.mean(-1), sizes, keepdims)
+    return reduced(x, axis, keepdims, lambda rows: rows.mean(-1))
 
 
 def var(x: _C.Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> _C.Tensor:
     """Variances: sums of squared distances from the mean, divided by the count less `correction`."""
-    rows, sizes = axes_last(x, axis)
-    return with_axes(rows.var(-1, correction=correction), sizes, keepdims)
+    return reduced(x, axis, keepdims, lambda rows: rows.var(-1, correction=correction))
 
 
 def std(x: _C.Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> _C.Tensor:
     """Standard deviations: square roots of variances."""
-    rows, sizes = axes_last(x, axis)
-    return with_axes(rows.std(-1, correction=correction), sizes, keepdims)
+    return reduced(x, axis, keepdims, lambda rows: rows.std(-1, correction=correction))
 
 
 def cumulative_sum(x: _C.Tensor, /, *, axis: int | None = None, dtype: _C.dtype | None = None,
@@ -75,11 +68,9 @@ def cumulative_sum(x: _C.Tensor, /, *, axis: int | None = None, dtype: _C.dtype 
 
 def all(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
     """Whether no element is 0."""
-    rows, sizes = axes_last(x, axis)
-    return with_axes(rows.all(-1).bool(), sizes, keepdims)
+    return reduced(x, axis, keepdims, lambda rows: rows.all(-1).bool())
 
 
 def any(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
     """Whether an element is not 0."""
-    rows, sizes = axes_last(x, axis)
-    return with_axes(rows.any(-1).bool(), sizes, keepdims)
+    return reduced(x, axis, keepdims, lambda rows: rows.any(-1).bool())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Union
 
 from keyway import _C, fft as _fft
 
@@ -11,6 +11,8 @@ __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
     "rfftfreq", "rfftn",
 ]  # fmt: skip
+
+_Sizes = Union[Sequence[int], None]  # of several axes
 
 
 def fft(x: _C.Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> _C.Tensor:
@@ -43,30 +45,22 @@ def ihfft(x: _C.Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = 
     return _fft.ihfft(x, n, axis, norm)
 
 
-def fftn(
-    x: _C.Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
-) -> _C.Tensor:
+def fftn(x: _C.Tensor, /, *, s: _Sizes = None, axes: _Sizes = None, norm: str = "backward") -> _C.Tensor:
     """The Fourier transform over several axes, of sizes `s`."""
     return _fft.fftn(x, s, axes, norm)
 
 
-def ifftn(
-    x: _C.Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
-) -> _C.Tensor:
+def ifftn(x: _C.Tensor, /, *, s: _Sizes = None, axes: _Sizes = None, norm: str = "backward") -> _C.Tensor:
     """The inverse of `fftn`."""
     return _fft.ifftn(x, s, axes, norm)
 
 
-def rfftn(
-    x: _C.Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
-) -> _C.Tensor:
+def rfftn(x: _C.Tensor, /, *, s: _Sizes = None, axes: _Sizes = None, norm: str = "backward") -> _C.Tensor:
     """The transform of real numbers over several axes, the last of which has its first half."""
     return _fft.rfftn(x, s, axes, norm)
 
 
-def irfftn(
-    x: _C.Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
-) -> _C.Tensor:
+def irfftn(x: _C.Tensor, /, *, s: _Sizes = None, axes: _Sizes = None, norm: str = "backward") -> _C.Tensor:
     """The inverse of `rfftn`."""
     return _fft.irfftn(x, s, axes, norm)
 

@@ -132,10 +132,8 @@ def _register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], A
 
 _operators = vars(Tensor)
 attach(
-    Tensor,
+    Tensor, _register_hook, _register_post_accumulate_grad_hook,
     backward=_tensor_backward,
-    register_hook=_register_hook,
-    register_post_accumulate_grad_hook=_register_post_accumulate_grad_hook,
     # Operators whose names are attributes in Python.
     data=property(_operators["data"], _operators["set_data"],
                   doc="The same memory without history; can be exchanged."),

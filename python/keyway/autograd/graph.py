@@ -63,4 +63,4 @@ def _register_prehook(self: Node, fn: Callable[[Gradients], Gradients | None]) -
     return RemovableHandle.register(_autograd.node_pre_hooks(self), fn, "register_prehook")
 
 
-attach(Node, register_hook=_register_hook, register_prehook=_register_prehook)
+attach(Node, _register_hook, _register_prehook)

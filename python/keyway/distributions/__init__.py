@@ -9,18 +9,16 @@ from keyway.distributions import constraints as constraints
 from keyway.distributions.bernoulli import Bernoulli
 from keyway.distributions.categorical import Categorical, OneHotCategorical
 from keyway.distributions.cauchy import Cauchy
-from keyway.distributions.counts import Binomial, Poisson
+from keyway.distributions.counts import Binomial, Geometric, Poisson
 from keyway.distributions.dirichlet import Beta, Dirichlet
 from keyway.distributions.distribution import Distribution
 from keyway.distributions.exponential import Exponential, Laplace
 from keyway.distributions.gamma import Chi2, Gamma
-from keyway.distributions.geometric import Geometric
 from keyway.distributions.gumbel import Gumbel
 from keyway.distributions.independent import Independent
 from keyway.distributions.kl import kl_divergence, register_kl
-from keyway.distributions.log_normal import LogNormal
 from keyway.distributions.multivariate_normal import MultivariateNormal
-from keyway.distributions.normal import HalfNormal, Normal
+from keyway.distributions.normal import HalfNormal, LogNormal, Normal
 from keyway.distributions.student_t import StudentT
 from keyway.distributions.transformed_distribution import TransformedDistribution
 from keyway.distributions.transforms import (

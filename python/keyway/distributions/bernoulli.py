@@ -3,52 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from keyway import _C
 from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
 from keyway.distributions import constraints
-from keyway.distributions.distribution import Distribution
-from keyway.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from keyway.distributions.distribution import Trials
+from keyway.distributions.utils import broadcast_all
 
-__all__ = ["Bernoulli", "set_binary"]
-
-
-def set_binary(distribution: Distribution, probs: Tensor | float | None, logits: Tensor | float | None) -> Tensor:
-    """Gives a distribution the one of `probs` and `logits` that is given; returns it."""
-    if (probs is None) == (logits is None):
-        raise _C.ValueError(f"{type(distribution).__name__}: either 'probs' or 'logits' must be given, but not both")
-    name, given = ("probs", probs) if logits is None else ("logits", logits)
-    (value,) = broadcast_all(given)
-    setattr(distribution, name, value)
-    return value
+__all__ = ["Bernoulli"]
 
 
-class Bernoulli(Distribution):
+class Bernoulli(Trials):
     """1 with the probability `probs`, else 0; `logits` are log(probs / (1 - probs))."""
 
     has_enumerate_support = True
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
-    if TYPE_CHECKING:
-        probs: Tensor
-        logits: Tensor
 
     def __init__(self, probs: Tensor | float | None = None, logits: Tensor | float | None = None,
                  validate_args: bool | None = None) -> None:
-        self._given = set_binary(self, probs, logits)
-        super().__init__(self._given.shape, validate_args=validate_args)
-
-    if not TYPE_CHECKING:
-
-        @lazy_property
-        def logits(self):
-            return probs_to_logits(self.probs, is_binary=True)
-
-        @lazy_property
-        def probs(self):
-            return logits_to_probs(self.logits, is_binary=True)
+        (given,) = self._set_given(probs, logits)
+        super().__init__(given.shape, validate_args=validate_args)
 
     @property
     def param_shape(self) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from keyway import _C
 from keyway._C import Size, Tensor
@@ -23,9 +23,6 @@ class _Categories(Distribution):
     has_enumerate_support = True
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     _is_one_hot = False
-    if TYPE_CHECKING:
-        probs: Tensor
-        logits: Tensor
 
     def __init__(self, probs: Tensor | None = None, logits: Tensor | None = None,
                  validate_args: bool | None = None) -> None:
@@ -44,15 +41,13 @@ class _Categories(Distribution):
         events = given.shape[-1:] if self._is_one_hot else Size()
         super().__init__(given.shape[:-1], events, validate_args=validate_args)
 
-    if not TYPE_CHECKING:
+    @lazy_property
+    def logits(self) -> Tensor:
+        return probs_to_logits(self.probs)
 
-        @lazy_property
-        def logits(self):
-            return probs_to_logits(self.probs)
-
-        @lazy_property
-        def probs(self):
-            return logits_to_probs(self.logits)
+    @lazy_property
+    def probs(self) -> Tensor:
+        return logits_to_probs(self.logits)
 
     @property
     def param_shape(self) -> tuple[int, ...]:
@@ -82,13 +77,11 @@ class Categorical(_Categories):
     def mean(self) -> Tensor:
         return _C.full_like(self.probs.select(-1, 0), float("nan"))
 
+    variance = mean
+
     @property
     def mode(self) -> Tensor:
         return self.probs.argmax(-1)
-
-    @property
-    def variance(self) -> Tensor:
-        return _C.full_like(self.probs.select(-1, 0), float("nan"))
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self._draw(sample_shape)

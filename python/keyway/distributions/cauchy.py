@@ -20,10 +20,6 @@ class Cauchy(LocScale):
         return _C.full_like(self.loc, math.nan)
 
     @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-    @property
     def variance(self) -> Tensor:
         return _C.full_like(self.loc, math.inf)
 

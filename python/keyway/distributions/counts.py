@@ -1,18 +1,19 @@
-"""Poisson and Binomial."""
+"""Poisson, Binomial and Geometric."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._tensor.type_info import finfo
 from keyway.autograd.grad_mode import no_grad
 from keyway.distributions import _count_draws, constraints
-from keyway.distributions.distribution import Distribution
-from keyway.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from keyway.distributions.distribution import Distribution, Trials
+from keyway.distributions.utils import broadcast_all, softplus
 
-__all__ = ["Binomial", "Poisson"]
+__all__ = ["Binomial", "Geometric", "Poisson"]
 
 
 class Poisson(Distribution):
@@ -29,13 +30,11 @@ class Poisson(Distribution):
     def mean(self) -> Tensor:
         return self.rate
 
+    variance = mean
+
     @property
     def mode(self) -> Tensor:
         return self.rate.floor()
-
-    @property
-    def variance(self) -> Tensor:
-        return self.rate
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
@@ -46,38 +45,17 @@ class Poisson(Distribution):
         return _C.xlogy(value, rate) - rate - (value + 1).lgamma()
 
 
-class Binomial(Distribution):
+class Binomial(Trials):
     """How many of `total_count` trials succeed, each with the probability `probs`."""
 
     has_enumerate_support = True
-    arg_constraints = {"total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval,
-                       "logits": constraints.real}
-    if TYPE_CHECKING:
-        probs: Tensor
-        logits: Tensor
+    arg_constraints = {"total_count": constraints.nonnegative_integer, **Trials.arg_constraints}
 
     def __init__(self, total_count: Tensor | int = 1, probs: Tensor | float | None = None,
                  logits: Tensor | float | None = None, validate_args: bool | None = None) -> None:
-        if (probs is None) == (logits is None):
-            raise _C.ValueError("Binomial: either 'probs' or 'logits' must be given, but not both")
-        if probs is None:
-            count, self.logits = broadcast_all(total_count, logits)
-            given = self.logits
-        else:
-            count, self.probs = broadcast_all(total_count, probs)
-            given = self.probs
+        count, given = self._set_given(probs, logits, total_count)
         self.total_count = count.to(dtype=given.dtype)
         super().__init__(given.shape, validate_args=validate_args)
-
-    if not TYPE_CHECKING:
-
-        @lazy_property
-        def logits(self):
-            return probs_to_logits(self.probs, is_binary=True)
-
-        @lazy_property
-        def probs(self):
-            return logits_to_probs(self.logits, is_binary=True)
 
     @property
     def param_shape(self) -> tuple[int, ...]:
@@ -108,7 +86,7 @@ class Binomial(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         n, logits, value = broadcast_all(self.total_count, self.logits, self._checked(value))
         ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
-        return ways + value * logits - n * _C.logaddexp(logits, _C.zeros_like(logits))
+        return ways + value * logits - n * softplus(logits)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         count = int(self.total_count.max().to(dtype=_C.int64))
@@ -119,3 +97,42 @@ class Binomial(Distribution):
     def entropy(self) -> Tensor:
         log_prob = self.log_prob(self.enumerate_support(False))
         return -(log_prob.exp() * log_prob).sum(0)
+
+
+class Geometric(Trials):
+    """How many trials fail before the first that succeeds, each with the probability `probs`."""
+
+    support = constraints.nonnegative_integer
+
+    def __init__(self, probs: Tensor | float | None = None, logits: Tensor | float | None = None,
+                 validate_args: bool | None = None) -> None:
+        (given,) = self._set_given(probs, logits)
+        super().__init__(given.shape, validate_args=validate_args)
+        if self._validate_args and probs is not None and not (self.probs > 0).all():
+            raise _C.ValueError(f"Geometric: argument 'probs' must be greater than 0, but it is {self.probs}")
+
+    @property
+    def mean(self) -> Tensor:
+        return 1 / self.probs - 1
+
+    @property
+    def mode(self) -> Tensor:
+        return _C.zeros_like(self.probs)
+
+    @property
+    def variance(self) -> Tensor:
+        return (1 / self.probs - 1) / self.probs
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        with no_grad():
+            probs = self.probs.expand(self._extended_shape(sample_shape))
+            noise = _C.rand(probs.shape, dtype=probs.dtype, device=probs.device).clamp(min=finfo(probs.dtype).tiny)
+            return (noise.log() / (-probs).log1p()).floor()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        value, probs = broadcast_all(self._checked(value), self.probs)
+        fails = _C.where((probs == 1) & (value == 0), 0.0, probs)  # 0 log(0) is 0
+        return value * (-fails).log1p() + probs.log()
+
+    def entropy(self) -> Tensor:
+        return _C.binary_cross_entropy_with_logits(self.logits, self.probs, None, None, 0) / self.probs

@@ -12,7 +12,7 @@ from keyway._C import Size, Tensor
 from keyway.autograd.grad_mode import no_grad
 from keyway.distributions import constraints
 from keyway.distributions.constraints import Constraint
-from keyway.distributions.utils import broadcast_all, lazy_property
+from keyway.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 Self = TypeVar("Self", bound="Distribution")
 
@@ -201,3 +201,33 @@ class LocScale(Distribution):
     def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    mean = mode  # of symmetric densities
+
+
+class Trials(Distribution):
+    """The base of distributions of trials that succeed with the probability `probs`; `logits` are
+    log(probs / (1 - probs)). One of both is given, and the other computed."""
+
+    arg_constraints: Mapping[str, Constraint] = {"probs": constraints.unit_interval, "logits": constraints.real}
+
+    def _set_given(self, probs: Tensor | float | None, logits: Tensor | float | None, *others: Any) -> list[Tensor]:
+        """Keeps the one of `probs` and `logits` that is given; returns other parameters and it, of one shape."""
+        if (probs is None) == (logits is None):
+            raise _C.ValueError(f"{type(self).__name__}: either 'probs' or 'logits' must be given, but not both")
+        name, given = ("probs", probs) if logits is None else ("logits", logits)
+        values = list(broadcast_all(*others, given))
+        setattr(self, name, values[-1])
+        return values
+
+    @lazy_property
+    def logits(self) -> Tensor:
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        return logits_to_probs(self.logits, is_binary=True)

@@ -30,13 +30,11 @@ class Exponential(Distribution):
     def mean(self) -> Tensor:
         return self.rate.reciprocal()
 
+    stddev = mean
+
     @property
     def mode(self) -> Tensor:
         return _C.zeros_like(self.rate)
-
-    @property
-    def stddev(self) -> Tensor:
-        return self.rate.reciprocal()
 
     @property
     def variance(self) -> Tensor:
@@ -61,14 +59,6 @@ class Exponential(Distribution):
 
 class Laplace(LocScale):
     """An exponential density on both sides of `loc`, of the mean distance `scale`."""
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

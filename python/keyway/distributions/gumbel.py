@@ -37,10 +37,6 @@ class Gumbel(LocScale):
         return self.loc + self.scale * EULER
 
     @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-    @property
     def stddev(self) -> Tensor:
         return self.scale * (math.pi / math.sqrt(6))
 

@@ -11,20 +11,18 @@ from keyway._C import Tensor
 from keyway.distributions.bernoulli import Bernoulli
 from keyway.distributions.categorical import Categorical, OneHotCategorical
 from keyway.distributions.cauchy import Cauchy
-from keyway.distributions.counts import Binomial, Poisson
+from keyway.distributions.counts import Binomial, Geometric, Poisson
 from keyway.distributions.dirichlet import Beta, Dirichlet
 from keyway.distributions.distribution import Distribution
 from keyway.distributions.exponential import Exponential, Laplace
 from keyway.distributions.gamma import Gamma
-from keyway.distributions.geometric import Geometric
 from keyway.distributions.gumbel import EULER, Gumbel
 from keyway.distributions.independent import Independent
-from keyway.distributions.log_normal import LogNormal
 from keyway.distributions.multivariate_normal import MultivariateNormal
-from keyway.distributions.normal import HalfNormal, Normal
+from keyway.distributions.normal import HalfNormal, LogNormal, Normal
 from keyway.distributions.transformed_distribution import TransformedDistribution
 from keyway.distributions.uniform import Uniform
-from keyway.distributions.utils import sum_rightmost
+from keyway.distributions.utils import softplus, sum_rightmost
 
 Divergence = TypeVar("Divergence", bound=Callable[..., Tensor])
 _divergences: dict[tuple[type, type], Callable[..., Tensor]] = {}
@@ -66,14 +64,10 @@ def _where_possible(divergence: Tensor, is_impossible: Tensor) -> Tensor:
 @register_kl(Bernoulli, Bernoulli)
 def _bernoulli(p: Bernoulli | Binomial | Geometric, q: Bernoulli | Binomial | Geometric) -> Tensor:
     # By what is likely and by what is not, each from logits of its own sign: differences of small numbers.
-    success = p.probs * (_softplus(-q.logits) - _softplus(-p.logits))
-    failure = (-p.logits).sigmoid() * (_softplus(q.logits) - _softplus(p.logits))
+    success = p.probs * (softplus(-q.logits) - softplus(-p.logits))
+    failure = (-p.logits).sigmoid() * (softplus(q.logits) - softplus(p.logits))
     divergence = _C.where(p.probs == 0, 0.0, success) + _C.where(p.probs == 1, 0.0, failure)
     return _where_possible(divergence, ((q.probs == 0) & (p.probs > 0)) | ((q.probs == 1) & (p.probs < 1)))
-
-
-def _softplus(x: Tensor) -> Tensor:
-    return _C.logaddexp(x, _C.zeros_like(x))
 
 
 @register_kl(Categorical, Categorical)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from keyway import _C, linalg
 from keyway._C import Tensor
@@ -23,10 +22,6 @@ class MultivariateNormal(Distribution):
     arg_constraints = {"loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,
                        "precision_matrix": constraints.positive_definite, "scale_tril": constraints.lower_cholesky}
     support = constraints.real_vector
-    if TYPE_CHECKING:
-        covariance_matrix: Tensor
-        precision_matrix: Tensor
-        scale_tril: Tensor
 
     def __init__(self, loc: Tensor, covariance_matrix: Tensor | None = None, precision_matrix: Tensor | None = None,
                  scale_tril: Tensor | None = None, validate_args: bool | None = None) -> None:
@@ -43,30 +38,26 @@ class MultivariateNormal(Distribution):
         setattr(self, name, matrix.expand([*batch, *matrix.shape[-2:]]))
         super().__init__(batch, loc.shape[-1:], validate_args=validate_args)
 
-    if not TYPE_CHECKING:
+    @lazy_property
+    def scale_tril(self) -> Tensor:
+        given = vars(self)
+        if "covariance_matrix" in given:
+            return linalg.cholesky(self.covariance_matrix)
+        return linalg.cholesky(linalg.inv(self.precision_matrix))
 
-        @lazy_property
-        def scale_tril(self):
-            given = vars(self)
-            if "covariance_matrix" in given:
-                return linalg.cholesky(self.covariance_matrix)
-            return linalg.cholesky(linalg.inv(self.precision_matrix))
+    @lazy_property
+    def covariance_matrix(self) -> Tensor:
+        return self.scale_tril @ self.scale_tril.mT
 
-        @lazy_property
-        def covariance_matrix(self):
-            return self.scale_tril @ self.scale_tril.mT
-
-        @lazy_property
-        def precision_matrix(self):
-            return linalg.inv(self.covariance_matrix)
+    @lazy_property
+    def precision_matrix(self) -> Tensor:
+        return linalg.inv(self.covariance_matrix)
 
     @property
     def mean(self) -> Tensor:
         return self.loc
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = mean
 
     @property
     def variance(self) -> Tensor:

@@ -1,4 +1,4 @@
-"""Normal and HalfNormal."""
+"""Normal, HalfNormal and LogNormal."""
 
 from __future__ import annotations
 
@@ -9,22 +9,14 @@ from keyway import _C
 from keyway._C import Tensor
 from keyway.distributions import constraints
 from keyway.distributions.distribution import Distribution, LocScale
-from keyway.distributions.transforms import AbsTransform, Transform
+from keyway.distributions.transforms import AbsTransform, ExpTransform, Transform
 from keyway.distributions.utils import broadcast_all
 
-__all__ = ["HalfNormal", "Normal"]
+__all__ = ["HalfNormal", "LogNormal", "Normal"]
 
 
 class Normal(LocScale):
     """The normal distribution with mean `loc` and standard deviation `scale`."""
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def stddev(self) -> Tensor:
@@ -102,3 +94,48 @@ class HalfNormal(Distribution):
 
     def entropy(self) -> Tensor:
         return self.scale.log() + math.log(math.pi / 2) / 2 + 0.5
+
+
+class LogNormal(LocScale):
+    """exp of a normal distribution with mean `loc` and standard deviation `scale`."""
+
+    support = constraints.positive
+
+    @property
+    def base_dist(self) -> Normal:
+        """The distribution of the logarithm."""
+        return Normal(self.loc, self.scale, validate_args=False)
+
+    @property
+    def transforms(self) -> list[Transform]:
+        """What makes its numbers of those of `base_dist`."""
+        return [ExpTransform()]
+
+    @property
+    def mean(self) -> Tensor:
+        return (self.loc + self.scale.pow(2) / 2).exp()
+
+    @property
+    def mode(self) -> Tensor:
+        return (self.loc - self.scale.pow(2)).exp()
+
+    @property
+    def variance(self) -> Tensor:
+        square = self.scale.pow(2)
+        return _C.expm1(square) * (2 * self.loc + square).exp()
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self.base_dist.rsample(sample_shape).exp()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        logarithm = self._checked(value).log()
+        return self.base_dist.log_prob(logarithm) - logarithm
+
+    def cdf(self, value: Tensor) -> Tensor:
+        return self.base_dist.cdf(self._checked(value).log())
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return self.base_dist.icdf(value).exp()
+
+    def entropy(self) -> Tensor:
+        return self.base_dist.entropy() + self.loc

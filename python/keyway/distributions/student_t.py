@@ -10,31 +10,25 @@ from keyway._C import Tensor
 from keyway._tensor.type_info import finfo
 from keyway.distributions import constraints
 from keyway.distributions._gamma_draws import exp_within, log_standard_gamma
-from keyway.distributions.distribution import Distribution
+from keyway.distributions.distribution import LocScale
 from keyway.distributions.utils import broadcast_all
 
 __all__ = ["StudentT"]
 
 
-class StudentT(Distribution):
+class StudentT(LocScale):
     """Student's distribution of `df` degrees of freedom around `loc`, of the width `scale`."""
 
-    has_rsample = True
-    arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
+    arg_constraints = {"df": constraints.positive, **LocScale.arg_constraints}
 
     def __init__(self, df: Tensor | float, loc: Tensor | float = 0.0, scale: Tensor | float = 1.0,
                  validate_args: bool | None = None) -> None:
-        self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
-        super().__init__(self.df.shape, validate_args=validate_args)
+        self.df, loc, scale = broadcast_all(df, loc, scale)
+        super().__init__(loc, scale, validate_args)
 
     @property
     def mean(self) -> Tensor:
         return _C.where(self.df <= 1, math.nan, self.loc)
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

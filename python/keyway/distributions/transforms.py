@@ -13,7 +13,7 @@ from keyway._functions.shapes import broadcast_shapes
 from keyway._tensor.type_info import finfo
 from keyway.distributions import constraints
 from keyway.distributions.constraints import Constraint
-from keyway.distributions.utils import broadcast_all, sum_rightmost
+from keyway.distributions.utils import broadcast_all, softplus, sum_rightmost
 
 if TYPE_CHECKING:
     from keyway.distributions.distribution import Distribution
@@ -23,10 +23,6 @@ __all__ = [
     "IndependentTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftplusTransform",
     "TanhTransform", "Transform", "identity_transform",
 ]
-
-
-def _softplus(x: Tensor) -> Tensor:
-    return _C.logaddexp(x, _C.zeros_like(x))
 
 
 def _within_unit(x: Tensor) -> Tensor:
@@ -218,7 +214,7 @@ class SigmoidTransform(_Fixed):
         return y.log() - (-y).log1p()
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return -_softplus(-x) - _softplus(x)
+        return -softplus(-x) - softplus(x)
 
 
 class SoftplusTransform(_Fixed):
@@ -227,13 +223,13 @@ class SoftplusTransform(_Fixed):
     codomain = constraints.positive
 
     def _call(self, x: Tensor) -> Tensor:
-        return _softplus(x)
+        return softplus(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         return (-_C.expm1(-y)).log() + y
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return -_softplus(-x)
+        return -softplus(-x)
 
 
 class TanhTransform(_Fixed):
@@ -248,7 +244,7 @@ class TanhTransform(_Fixed):
         return y.atanh()
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return 2 * (math.log(2) - x - _softplus(-2 * x))
+        return 2 * (math.log(2) - x - softplus(-2 * x))
 
 
 class AbsTransform(Transform):

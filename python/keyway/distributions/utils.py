@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keyway import _C
 from keyway._C import Tensor
@@ -11,7 +11,9 @@ from keyway._functions.shapes import broadcast_tensors
 from keyway._tensor.type_info import finfo
 from keyway.autograd.grad_mode import enable_grad
 
-__all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "sum_rightmost"]
+__all__ = [
+    "broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "softplus", "sum_rightmost",
+]
 
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
@@ -34,6 +36,11 @@ def clamp_probs(probs: Tensor) -> Tensor:
     """Probabilities that are neither 0 nor 1, as far as the dtype can tell: their logits are finite."""
     eps = finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
+
+
+def softplus(x: Tensor) -> Tensor:
+    """log(1 + exp(x))"""
+    return _C.logaddexp(x, _C.zeros_like(x))
 
 
 def sum_rightmost(values: Tensor, dims: int) -> Tensor:
@@ -59,10 +66,14 @@ class lazy_property:  # noqa: N801
         self.wrapped = wrapped
         self.__doc__ = wrapped.__doc__
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+    def __get__(self, instance: Any, owner: type | None = None) -> Tensor:
         if instance is None:
-            return self
+            return self  # type: ignore[return-value]
         with enable_grad():
             value = self.wrapped(instance)
         vars(instance)[self.wrapped.__name__] = value
         return value
+
+    if TYPE_CHECKING:  # what is assigned is kept in the place of what would be computed
+
+        def __set__(self, instance: Any, value: Tensor) -> None: ...

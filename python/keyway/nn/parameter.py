@@ -27,8 +27,7 @@ class Parameter(Tensor):
             data = _C.empty(0)
         if not isinstance(data, Tensor):
             raise TypeError(f"a Parameter is made from a Tensor, not from {type(data).__name__}")
-        made: Parameter = Tensor._make_subclass(cls, data, requires_grad)
-        return made
+        return Tensor._make_subclass(cls, data, requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         known = memo.get(id(self))
@@ -104,6 +103,13 @@ class _Uninitialized:
             now = self.detach()
         return type(self), (self.requires_grad, now.device, now.dtype)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        known = memo.get(id(self))
+        if known is None:
+            make, arguments = self.__reduce_ex__(2)
+            known = memo[id(self)] = make(*arguments)
+        return known
+
     @classmethod
     def __keyway_function__(cls, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (),
                             kwargs: dict[str, Any] | None = None) -> Any:
@@ -123,12 +129,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
     def __new__(cls, requires_grad: bool = True, device: Any = None,
                 dtype: _C.dtype | None = None) -> UninitializedParameter:
-        made: UninitializedParameter = Tensor._make_subclass(cls, _C.empty(0, device=device, dtype=dtype),
-                                                             requires_grad)
-        return made
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return _copied(self, memo)
+        return Tensor._make_subclass(cls, _C.empty(0, device=device, dtype=dtype), requires_grad)
 
 
 class UninitializedBuffer(_Uninitialized, Tensor):
@@ -144,17 +145,6 @@ class UninitializedBuffer(_Uninitialized, Tensor):
         made.persistent = persistent
         made._is_buffer = True
         return made
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return _copied(self, memo)
-
-
-def _copied(tensor: Any, memo: dict[int, Any]) -> Any:
-    known = memo.get(id(tensor))
-    if known is None:
-        make, arguments = tensor.__reduce_ex__(2)
-        known = memo[id(tensor)] = make(*arguments)
-    return known
 
 
 def is_lazy(param: Any) -> bool:

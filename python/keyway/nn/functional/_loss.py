@@ -8,7 +8,7 @@ import warnings
 from keyway import _C
 from keyway._C import Tensor
 from keyway.nn.functional._ctc import Lengths, ctc_losses
-from keyway.nn.functional._reduction import chosen_name, number
+from keyway.nn.functional._reduction import chosen_name, number, reduced
 from keyway.nn.functional._wide import widened
 
 
@@ -63,13 +63,10 @@ def l1_loss(
 def _weighted(losses: Tensor, weight: Tensor, reduction: str, function: str) -> Tensor:
     """The reduction of losses times weights; the mean of squares and distances is divided by the sum of the weights,
     that of Huber's losses by their number."""
-    kind = number(reduction)
     weighted = losses.mul(weight)
-    if kind == 0:
-        return weighted
-    if function == "huber_loss":
-        return weighted.mean() if kind == 1 else weighted.sum()
-    return weighted.sum().div(weight.sum()) if kind == 1 else weighted.sum()
+    if reduction == "mean" and function != "huber_loss":
+        return weighted.sum().div(weight.sum())
+    return reduced(weighted, reduction)
 
 
 def _check_weight(input: Tensor, weight: Tensor, function: str) -> None:

@@ -9,7 +9,7 @@ from keyway import _C
 from keyway._C import Tensor, _nn
 from keyway._tensor.methods import checked
 from keyway.autograd.grad_mode import no_grad
-from keyway.nn.functional._reduction import chosen_name, number
+from keyway.nn.functional._reduction import chosen_name, number, reduced
 
 
 def cosine_embedding_loss(
@@ -80,7 +80,7 @@ def multilabel_soft_margin_loss(
     name = chosen_name(size_average, reduce, reduction)
     held = target.mul(_nn.log_sigmoid(input)).add(target.neg().add(1).mul(_nn.log_sigmoid(input.neg())))
     loss = held.neg() if weight is None else held.neg().mul(weight)
-    return _reduced(loss.sum(input.dim() - 1).div(input.size(-1)), name)
+    return reduced(loss.sum(input.dim() - 1).div(input.size(-1)), name)
 
 
 def _check_margin(name: str, margin: float) -> None:
@@ -117,7 +117,7 @@ def triplet_margin_with_distance_loss(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = _C.minimum(far, distance(positive, negative))
-    return _reduced(near.sub(far).add(margin).clamp(min=0), reduction)
+    return reduced(near.sub(far).add(margin).clamp(min=0), reduction)
 
 
 def poisson_nll_loss(
@@ -157,9 +157,4 @@ def gaussian_nll_loss(
     with no_grad():
         held.clamp_(min=eps)
     loss = held.log().add(input.sub(target).square().div(held)).mul(0.5)
-    return _reduced(loss.add(0.5 * math.log(2 * math.pi)) if full else loss, reduction)
-
-
-def _reduced(loss: Tensor, reduction: str) -> Tensor:
-    kind = number(reduction)
-    return loss if kind == 0 else loss.mean() if kind == 1 else loss.sum()
+    return reduced(loss.add(0.5 * math.log(2 * math.pi)) if full else loss, reduction)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence, Union
+from typing import Any, Callable, Sequence
 
 from keyway import _C
 from keyway._C import Tensor, _nn
 from keyway._tensor.methods import checked
-from keyway._functions.numbers import expanded, is_number
+from keyway._functions.numbers import Sizes, expanded, is_number
 from keyway.nn.functional._wide import widened
-
-Sizes = Union[int, Sequence[int]]
 
 
 def _max_pool(dims: int) -> Any:
@@ -114,15 +112,14 @@ fractional_max_pool3d = _fractional_max_pool(3)
 
 
 def _lp_pool(dims: int) -> Any:
-    avg_pool = getattr(_C if dims == 1 else _nn, f"avg_pool{dims}d")
+    avg_pool: Callable[..., Tensor] = getattr(_C if dims == 1 else _nn, f"avg_pool{dims}d")
 
     def lp_pool(
         input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
     ) -> Tensor:
         lengths = expanded(kernel_size, dims)
         means = avg_pool(widened(input).pow(norm_type), lengths, lengths if stride is None else stride, 0, ceil_mode)
-        result: Tensor = means.mul(math.prod(lengths)).pow(1 / norm_type).to(input.dtype)
-        return result
+        return means.mul(math.prod(lengths)).pow(1 / norm_type).to(input.dtype)
 
     lp_pool.__name__ = lp_pool.__qualname__ = f"lp_pool{dims}d"
     lp_pool.__doc__ = (f"The sum of the `norm_type`-th powers of each window over the last {dims} dimensions, and of "

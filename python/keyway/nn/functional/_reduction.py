@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from keyway import _C
+from keyway._C import Tensor
 
 _NUMBERS = {"none": 0, "mean": 1, "sum": 2}
 
@@ -24,3 +25,9 @@ def number(reduction: str) -> int:
     if reduction not in _NUMBERS:
         raise _C.ValueError(f"{reduction!r} is not a valid value for reduction: give 'none', 'mean' or 'sum'")
     return _NUMBERS[reduction]
+
+
+def reduced(losses: Tensor, reduction: str) -> Tensor:
+    """Raises ValueError for what is no reduction."""
+    kind = number(reduction)
+    return losses if kind == 0 else losses.mean() if kind == 1 else losses.sum()

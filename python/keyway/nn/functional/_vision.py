@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any, SupportsFloat, Union
+from typing import Any, SupportsFloat
 
 from keyway import _C
 from keyway._C import Tensor, _nn
 from keyway._tensor.methods import checked
-from keyway._functions.numbers import expanded, is_number, listed
+from keyway._functions.numbers import Sizes, expanded, is_number, listed
 
 # By the number of dimensions.
 _NEAREST = {
@@ -30,9 +30,9 @@ _AREA = {3: _C.adaptive_avg_pool1d, 4: _nn.adaptive_avg_pool2d, 5: _nn.adaptive_
 
 
 def interpolate(
-    input: Tensor, size: Union[int, Sequence[int], None] = None,
-    scale_factor: Union[float, Sequence[float], None] = None, mode: str = "nearest",
-    align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False,
+    input: Tensor, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest", align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
 ) -> Tensor:
     """Images [N, C, ...] of one to three dimensions made larger or smaller: to a `size`, or by a `scale_factor`.
 
@@ -121,17 +121,14 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
 
 
 def unfold(
-    input: Tensor, kernel_size: Union[int, Sequence[int]], dilation: Union[int, Sequence[int]] = 1,
-    padding: Union[int, Sequence[int]] = 0, stride: Union[int, Sequence[int]] = 1,
+    input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
     """Each window of images [N, C, H, W], or [C, H, W], as a column: [N, C * window, L]."""
     return _nn.im2col(input, kernel_size, dilation, padding, stride)
 
 
 def fold(
-    input: Tensor, output_size: Union[int, Sequence[int]], kernel_size: Union[int, Sequence[int]],
-    dilation: Union[int, Sequence[int]] = 1, padding: Union[int, Sequence[int]] = 0,
-    stride: Union[int, Sequence[int]] = 1,
+    input: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
     """Images [N, C, *output_size] whose windows are the columns of `input` [N, C * window, L], added up where they
     overlap."""
@@ -139,27 +136,22 @@ def fold(
 
 
 def upsample(
-    input: Tensor, size: Union[int, Sequence[int], None] = None,
-    scale_factor: Union[float, Sequence[float], None] = None, mode: str = "nearest", align_corners: bool | None = None,
+    input: Tensor, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest", align_corners: bool | None = None,
 ) -> Tensor:
     """interpolate() under an older name; warns."""
     warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(
-    input: Tensor, size: Union[int, Sequence[int], None] = None, scale_factor: Union[int, None] = None
-) -> Tensor:
+def upsample_nearest(input: Tensor, size: Sizes | None = None, scale_factor: int | None = None) -> Tensor:
     """interpolate() with mode="nearest"; warns."""
     warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
                   stacklevel=2)
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
-def upsample_bilinear(
-    input: Tensor, size: Union[int, Sequence[int], None] = None,
-    scale_factor: Union[int, Sequence[int], None] = None,
-) -> Tensor:
+def upsample_bilinear(input: Tensor, size: Sizes | None = None, scale_factor: Sizes | None = None) -> Tensor:
     """interpolate() with mode="bilinear" and align_corners; warns."""
     warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
                   stacklevel=2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Callable, ClassVar
 
 from keyway import _C
 from keyway._C import Tensor
@@ -20,7 +20,7 @@ class _InPlace(Module):
         self.inplace = inplace
 
     def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
+        return ", ".join(filter(None, (super().extra_repr(), "inplace=True" if self.inplace else "")))
 
 
 class ReLU(_InPlace):
@@ -50,6 +50,8 @@ class Hardsigmoid(_InPlace):
 class Hardtanh(_InPlace):
     """min(max(min_val, x), max_val), elementwise."""
 
+    _shown_members: ClassVar[tuple[str, ...]] = ("min_val", "max_val")
+
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
                  min_value: float | None = None, max_value: float | None = None) -> None:
         super().__init__(inplace)
@@ -66,22 +68,20 @@ class Hardtanh(_InPlace):
     def forward(self, input: Tensor) -> Tensor:
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"min_val={self.min_val}, max_val={self.max_val}" + (", inplace=True" if self.inplace else "")
-
 
 class ReLU6(Hardtanh):
     """min(max(0, x), 6), elementwise."""
 
+    _shown_members = ()
+
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
-
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
 
 
 class LeakyReLU(_InPlace):
     """x where it is positive, else negative_slope * x."""
+
+    _shown_members = ("negative_slope",)
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -90,12 +90,11 @@ class LeakyReLU(_InPlace):
     def forward(self, input: Tensor) -> Tensor:
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
-
 
 class ELU(_InPlace):
     """x where it is positive, else alpha * (exp(x) - 1)."""
+
+    _shown_members = ("alpha",)
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -103,9 +102,6 @@ class ELU(_InPlace):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.elu(input, self.alpha, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
 
 
 class CELU(ELU):
@@ -142,6 +138,8 @@ class Hardswish(_InPlace):
 class Threshold(_InPlace):
     """x where it exceeds threshold, else value."""
 
+    _shown_members = ("threshold", "value")
+
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__(inplace)
         self.threshold = threshold
@@ -150,12 +148,11 @@ class Threshold(_InPlace):
     def forward(self, input: Tensor) -> Tensor:
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"threshold={self.threshold}, value={self.value}" + (", inplace=True" if self.inplace else "")
-
 
 class Softplus(Module):
     """log(1 + exp(beta * x)) / beta, and x itself where beta * x exceeds threshold."""
+
+    _shown_members = ("beta", "threshold")
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -163,11 +160,7 @@ class Softplus(Module):
         self.threshold = threshold
 
     def forward(self, input: Tensor) -> Tensor:
-        result: Tensor = F.softplus(input, self.beta, self.threshold)
-        return result
-
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}, threshold={self.threshold}"
+        return F.softplus(input, self.beta, self.threshold)
 
 
 class _Shrink(Module):
@@ -192,12 +185,13 @@ class Softshrink(_Shrink):
     """x moved by lambd towards 0, and not beyond."""
 
     def forward(self, input: Tensor) -> Tensor:
-        result: Tensor = F.softshrink(input, self.lambd)
-        return result
+        return F.softshrink(input, self.lambd)
 
 
 class PReLU(Module):
     """x where it is positive, else a weight that is learned times x: one weight, or one for each channel."""
+
+    _shown_members = ("num_parameters",)
 
     def __init__(
         self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: _C.dtype | None = None
@@ -215,23 +209,18 @@ class PReLU(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)
 
-    def extra_repr(self) -> str:
-        return f"num_parameters={self.num_parameters}"
-
 
 class GLU(Module):
     """The first half along a dimension times the sigmoid of the second."""
+
+    _shown_members = ("dim",)
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        result: Tensor = F.glu(input, self.dim)
-        return result
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
+        return F.glu(input, self.dim)
 
 
 class GELU(Module):
@@ -242,8 +231,7 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
-        result: Tensor = F.gelu(input, approximate=self.approximate)
-        return result
+        return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
         return f"approximate={self.approximate!r}"
@@ -270,20 +258,18 @@ class LogSigmoid(Module):
         return F.logsigmoid(input)
 
 
-class RReLU(Module):
+class RReLU(_InPlace):
     """x where it is positive, else a slope times x, which is drawn between `lower` and `upper` while training."""
 
+    _shown_members = ("lower", "upper")
+
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
-        super().__init__()
+        super().__init__(inplace)
         self.lower = lower
         self.upper = upper
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
 
 
 class Softsign(Module):
@@ -303,18 +289,15 @@ class Tanhshrink(Module):
 class _OverDim(Module):
     """What functions over one dimension share."""
 
-    _function: Any
+    _function: ClassVar[Callable[..., Tensor]]
+    _shown_members = ("dim",)
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        result: Tensor = type(self)._function(input, self.dim, _stacklevel=5)
-        return result
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
+        return type(self)._function(input, self.dim, _stacklevel=5)
 
 
 class Softmax(_OverDim):

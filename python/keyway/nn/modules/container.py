@@ -182,11 +182,14 @@ class _Dict(Module):
 
     def clear(self) -> None:
         """Removes all members."""
-        self._held().clear()
+        for key in list(self):
+            del self[key]
 
     def pop(self, key: str) -> Any:
         """Removes the member of a name, and returns it."""
-        return self._held().pop(key)
+        value = self[key]
+        del self[key]
+        return value
 
     def keys(self) -> Iterable[str]:
         """The names."""
@@ -275,17 +278,6 @@ class ParameterDict(_Dict):
     def __ior__(self, other: ParameterDict) -> ParameterDict:
         self.update(other)
         return self
-
-    def clear(self) -> None:
-        """Removes all members."""
-        for key in list(self._keys):
-            del self[key]
-
-    def pop(self, key: str) -> Any:
-        """Removes the member of a name, and returns it."""
-        value = self[key]
-        del self[key]
-        return value
 
     def popitem(self) -> tuple[str, Any]:
         """Removes the member that was added last, and returns its name and it."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Sequence, Union
+from typing import Any, Callable, ClassVar, Sequence
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._functions.numbers import expanded
+from keyway._functions.numbers import Sizes, expanded
 from keyway.nn import functional as F
 from keyway.nn import init
 from keyway.nn.modules.module import Module
 from keyway.nn.parameter import Parameter
-
-Sizes = Union[int, Sequence[int]]
 
 # Names of padding in F.pad.
 _PADDINGS = {"zeros": "constant", "reflect": "reflect", "replicate": "replicate", "circular": "circular"}
@@ -44,7 +42,6 @@ class _ConvNd(Module):
         self.padding = padding if isinstance(padding, str) else self._expanded(padding)
         self.dilation = self._expanded(dilation)
         self.output_padding = self._expanded(output_padding)
-        self.transposed = self._transposed
         self.groups = groups
         self.padding_mode = padding_mode
         self._check_padding()
@@ -76,18 +73,10 @@ class _ConvNd(Module):
                 init.uniform_(self.bias, -1 / math.sqrt(inputs), 1 / math.sqrt(inputs))
 
     def extra_repr(self) -> str:
-        text = (f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}")
-        if self.padding != (0,) * self._dims:
-            text += f", padding={self.padding}"
-        if self.dilation != (1,) * self._dims:
-            text += f", dilation={self.dilation}"
-        if self.output_padding != (0,) * self._dims:
-            text += f", output_padding={self.output_padding}"
-        if self.groups != 1:
-            text += f", groups={self.groups}"
-        if self.bias is None:
-            text += ", bias=False"
-        return text + (f", padding_mode={self.padding_mode}" if self.padding_mode != "zeros" else "")
+        zeros, ones = (0,) * self._dims, (1,) * self._dims
+        return (f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+                + self._unusual_members(padding=zeros, dilation=ones, output_padding=zeros, groups=1)
+                + (", bias=False" if self.bias is None else "") + self._unusual_members(padding_mode="zeros"))
 
 
 class _Conv(_ConvNd):
@@ -114,13 +103,12 @@ class _Conv(_ConvNd):
         return [n for size in reversed(self.padding) for n in (size, size)]
 
     def forward(self, input: Tensor) -> Tensor:
-        conv = getattr(F, f"conv{self._dims}d")
+        conv: Callable[..., Tensor] = getattr(F, f"conv{self._dims}d")
         padding = self.padding
         if self.padding_mode != "zeros":
             input = F.pad(input, self._borders(), mode=_PADDINGS[self.padding_mode])
             padding = 0
-        result: Tensor = conv(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
-        return result
+        return conv(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
 
 class Conv1d(_Conv):
@@ -158,10 +146,9 @@ class _ConvTranspose(_ConvNd):
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """With `output_size`, of the convolved dimensions or of all, the padding that leads to it."""
         padding = self.output_padding if output_size is None else self._padding_for(input, list(output_size))
-        conv_transpose = getattr(F, f"conv_transpose{self._dims}d")
-        result: Tensor = conv_transpose(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups,
-                                        self.dilation)
-        return result
+        conv_transpose: Callable[..., Tensor] = getattr(F, f"conv_transpose{self._dims}d")
+        return conv_transpose(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups,
+                              self.dilation)
 
     def _padding_for(self, input: Tensor, output_size: list[int]) -> list[int]:
         if len(output_size) == input.dim():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, ClassVar
+from typing import Callable, ClassVar
 
 from keyway._C import Tensor
 from keyway.nn import functional as F
@@ -10,7 +10,8 @@ from keyway.nn.modules.module import Module
 
 
 class _Dropout(Module):
-    _function: ClassVar[Callable[..., Any]]
+    _function: ClassVar[Callable[..., Tensor]]
+    _shown_members = ("p", "inplace")
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -20,11 +21,7 @@ class _Dropout(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        result: Tensor = type(self)._function(input, self.p, self.training, self.inplace)
-        return result
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
+        return type(self)._function(input, self.p, self.training, self.inplace)
 
 
 class Dropout(_Dropout):

@@ -83,15 +83,9 @@ class EmbeddingBag(_Table):
         return module
 
     def extra_repr(self) -> str:
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.max_norm is not None:
-            text += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            text += f", norm_type={self.norm_type}"
-        if self.scale_grad_by_freq:
-            text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        text += f", mode={self.mode!r}"
-        return text if self.padding_idx is None else text + f", padding_idx={self.padding_idx}"
+        unusual = self._unusual_members(max_norm=None, norm_type=2, scale_grad_by_freq=False)
+        return (f"{self.num_embeddings}, {self.embedding_dim}{unusual}, mode={self.mode!r}"
+                + self._unusual_members(padding_idx=None))
 
 
 class Embedding(_Table):
@@ -124,13 +118,5 @@ class Embedding(_Table):
                    _weight=embeddings, _freeze=freeze)
 
     def extra_repr(self) -> str:
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.padding_idx is not None:
-            text += f", padding_idx={self.padding_idx}"
-        if self.max_norm is not None:
-            text += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            text += f", norm_type={self.norm_type}"
-        if self.scale_grad_by_freq:
-            text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        return text + (", sparse=True" if self.sparse else "")
+        return f"{self.num_embeddings}, {self.embedding_dim}" + self._unusual_members(
+            padding_idx=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, sparse=False)

@@ -7,9 +7,9 @@ from typing import Any
 import keyway
 from keyway import _C
 from keyway._C import Tensor
+from keyway._functions.numbers import Sizes
 from keyway.autograd.grad_mode import no_grad
 from keyway.nn.modules import batchnorm, conv, linear
-from keyway.nn.modules.conv import Sizes
 from keyway.nn.modules.module import Module
 from keyway.nn.parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 
@@ -50,12 +50,15 @@ class LazyModuleMixin(Module):
             self._parameters[name] = UninitializedParameter(device=device, dtype=dtype)
 
     def _materialize(self, **shapes: list[int]) -> None:
-        """Gives shapes to those members that have none."""
+        """Gives shapes to those members that have none, and if there are such, the parameters their initial values."""
+        was_lazy = self.has_uninitialized_params()
         with no_grad():
             for name, shape in shapes.items():
                 member = getattr(self, name)
                 if is_lazy(member):
                     member.materialize(shape)
+        if was_lazy:
+            self.reset_parameters()
 
 
 class LazyLinear(LazyModuleMixin, linear.Linear):
@@ -76,11 +79,8 @@ class LazyLinear(LazyModuleMixin, linear.Linear):
 
     def initialize_parameters(self, input: Tensor) -> None:
         """Makes the weight [out_features, the input's last size] and the bias [out_features]."""
-        was_lazy = self.has_uninitialized_params()
         self.in_features = input.size(-1)
         self._materialize(weight=[self.out_features, self.in_features], bias=[self.out_features])
-        if was_lazy:
-            self.reset_parameters()
 
 
 class _LazyConv(LazyModuleMixin, conv._ConvNd):
@@ -104,12 +104,9 @@ class _LazyConv(LazyModuleMixin, conv._ConvNd):
         if channels % self.groups != 0 or self.out_channels % self.groups != 0:
             raise _C.ValueError(f"{self.groups} groups must divide the input's {channels} channels and "
                                 f"{self.out_channels} out_channels")
-        was_lazy = self.has_uninitialized_params()
         self.in_channels = channels
         outer, inner = (channels, self.out_channels) if self._transposed else (self.out_channels, channels)
         self._materialize(weight=[outer, inner // self.groups, *self.kernel_size], bias=[self.out_channels])
-        if was_lazy:
-            self.reset_parameters()
 
 
 class _LazyForward(_LazyConv, conv._Conv):
@@ -189,12 +186,9 @@ class _LazyNorm(LazyModuleMixin, batchnorm._BatchNorm):
     def initialize_parameters(self, input: Tensor) -> None:
         """Makes parameters and buffers for the input's channels."""
         self._check_input_dim(input)
-        was_lazy = self.has_uninitialized_params()
         self.num_features = input.size(self._channel_dim(input))
         shape = [self.num_features]
         self._materialize(weight=shape, bias=shape, running_mean=shape, running_var=shape)
-        if was_lazy:
-            self.reset_parameters()
 
     def _channel_dim(self, input: Tensor) -> int:
         is_single = isinstance(self, batchnorm._InstanceNorm) and input.dim() == self._dims[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, ClassVar, TypeVar
 
 import keyway
 from keyway import _C
@@ -24,6 +24,7 @@ class Module(State):
     A call of the module calls forward() with the hooks around it.
     """
 
+    _shown_members: ClassVar[tuple[str, ...]] = ()  # members that stand in the module's text with their names
     training: bool
     _forward_pre_hooks: Hooks
     _forward_hooks: Hooks
@@ -238,7 +239,12 @@ class Module(State):
 
     def extra_repr(self) -> str:
         """What stands between the brackets of the module's text, besides its submodules."""
-        return ""
+        return ", ".join(f"{name}={getattr(self, name)}" for name in self._shown_members)
+
+    def _unusual_members(self, **usual: Any) -> str:
+        """", name=value" of each of these members that has not its usual value."""
+        values = {name: getattr(self, name) for name in usual}
+        return "".join(f", {name}={value}" for name, value in values.items() if value != usual[name])
 
     def _get_name(self) -> str:
         return type(self).__name__

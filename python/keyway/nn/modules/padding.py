@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Union
+from typing import ClassVar
 
 from keyway._C import Tensor
-from keyway._functions.numbers import expanded
+from keyway._functions.numbers import Sizes, expanded
 from keyway.nn import functional as F
 from keyway.nn.modules.module import Module
-
-Sizes = Union[int, Sequence[int]]
 
 
 class _Pad(Module):

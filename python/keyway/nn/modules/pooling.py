@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Sequence, Union
+from typing import Any, Callable, ClassVar, Sequence
 
 from keyway._C import Tensor
-from keyway._functions.numbers import expanded
+from keyway._functions.numbers import Sizes, expanded
 from keyway.nn import functional as F
 from keyway.nn.modules.module import Module
-
-Sizes = Union[int, Sequence[int]]
 
 
 class _MaxPool(Module):
     """The largest of each window, steps of `stride` (the kernel's size if it is None) apart; with `return_indices`,
     also where it is."""
 
-    _dims: ClassVar[int]
+    _function: ClassVar[Callable[..., Any]]
+    _shown_members = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
@@ -29,35 +28,31 @@ class _MaxPool(Module):
         self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Any:
-        max_pool = getattr(F, f"max_pool{self._dims}d")
-        return max_pool(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
-                        self.return_indices)
-
-    def extra_repr(self) -> str:
-        return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-                f"dilation={self.dilation}, ceil_mode={self.ceil_mode}")
+        return type(self)._function(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+                                    self.return_indices)
 
 
 class MaxPool1d(_MaxPool):
     """The largest of each window: [N, C, L] (or [C, L]) to [N, C, L']."""
 
-    _dims = 1
+    _function = staticmethod(F.max_pool1d)
 
 
 class MaxPool2d(_MaxPool):
     """The largest of each window: [N, C, H, W] (or [C, H, W]) to [N, C, H', W']."""
 
-    _dims = 2
+    _function = staticmethod(F.max_pool2d)
 
 
 class MaxPool3d(_MaxPool):
     """The largest of each window: [N, C, D, H, W] (or [C, D, H, W]) to [N, C, D', H', W']."""
 
-    _dims = 3
+    _function = staticmethod(F.max_pool3d)
 
 
 class _AvgPool(Module):
-    _dims: ClassVar[int]
+    _function: ClassVar[Callable[..., Tensor]]
+    _shown_members = ("kernel_size", "stride", "padding")
 
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: int | None = None) -> None:
@@ -70,13 +65,8 @@ class _AvgPool(Module):
         self.divisor_override = divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
-        avg_pool = getattr(F, f"avg_pool{self._dims}d")
-        result: Tensor = avg_pool(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-                                  self.count_include_pad, self.divisor_override)
-        return result
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return type(self)._function(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+                                    self.count_include_pad, self.divisor_override)
 
 
 def _single(size: Sizes) -> tuple[int, ...]:
@@ -86,68 +76,62 @@ def _single(size: Sizes) -> tuple[int, ...]:
 class AvgPool1d(_AvgPool):
     """The mean of each window: [N, C, L] (or [C, L]) to [N, C, L']. `count_include_pad`: the border's zeros count."""
 
-    _dims = 1
-
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True) -> None:
         super().__init__(_single(kernel_size), None if stride is None else _single(stride), _single(padding), ceil_mode,
                          count_include_pad)
 
     def forward(self, input: Tensor) -> Tensor:
-        result: Tensor = F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-                                      self.count_include_pad)
-        return result
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
 class AvgPool2d(_AvgPool):
     """The mean of each window: [N, C, H, W] (or [C, H, W]) to [N, C, H', W']; its sum divided by `divisor_override` if
     that is given."""
 
-    _dims = 2
+    _function = staticmethod(F.avg_pool2d)
 
 
 class AvgPool3d(_AvgPool):
     """The mean of each window: [N, C, D, H, W] (or [C, D, H, W]) to [N, C, D', H', W']; its sum divided by
     `divisor_override` if that is given."""
 
-    _dims = 3
+    _function = staticmethod(F.avg_pool3d)
 
 
 class _AdaptiveAvgPool(Module):
-    _dims: ClassVar[int]
+    _function: ClassVar[Callable[..., Tensor]]
+    _shown_members = ("output_size",)
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
-        result: Tensor = getattr(F, f"adaptive_avg_pool{self._dims}d")(input, self.output_size)
-        return result
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
+        return type(self)._function(input, self.output_size)
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """Means of windows such that the last dimension becomes `output_size`."""
 
-    _dims = 1
+    _function = staticmethod(F.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """Means of windows such that the last two dimensions become `output_size`; None keeps one's size."""
 
-    _dims = 2
+    _function = staticmethod(F.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """Means of windows such that the last three dimensions become `output_size`; None keeps one's size."""
 
-    _dims = 3
+    _function = staticmethod(F.adaptive_avg_pool3d)
 
 
 class _AdaptiveMaxPool(Module):
-    _dims: ClassVar[int]
+    _function: ClassVar[Callable[..., Any]]
+    _shown_members = ("output_size",)
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__()
@@ -155,28 +139,25 @@ class _AdaptiveMaxPool(Module):
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Any:
-        return getattr(F, f"adaptive_max_pool{self._dims}d")(input, self.output_size, self.return_indices)
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
+        return type(self)._function(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """The largest of windows such that the last dimension becomes `output_size`; with `return_indices` also where."""
 
-    _dims = 1
+    _function = staticmethod(F.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """The largest of windows such that the last two dimensions become `output_size`; None keeps one's size."""
 
-    _dims = 2
+    _function = staticmethod(F.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """The largest of windows such that the last three dimensions become `output_size`; None keeps one's size."""
 
-    _dims = 3
+    _function = staticmethod(F.adaptive_max_pool3d)
 
 
 class _FractionalMaxPool(Module):
@@ -220,7 +201,8 @@ class FractionalMaxPool3d(_FractionalMaxPool):
 
 
 class _LPPool(Module):
-    _dims: ClassVar[int]
+    _function: ClassVar[Callable[..., Tensor]]
+    _shown_members = ("norm_type", "kernel_size", "stride", "ceil_mode")
 
     def __init__(self, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None,
                  ceil_mode: bool = False) -> None:
@@ -231,35 +213,30 @@ class _LPPool(Module):
         self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
-        lp_pool = getattr(F, f"lp_pool{self._dims}d")
-        result: Tensor = lp_pool(input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
-        return result
-
-    def extra_repr(self) -> str:
-        return (f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
-                f"ceil_mode={self.ceil_mode}")
+        return type(self)._function(input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
 
 
 class LPPool1d(_LPPool):
     """The root of the sum of powers of each window: [N, C, L] (or [C, L]) to [N, C, L']."""
 
-    _dims = 1
+    _function = staticmethod(F.lp_pool1d)
 
 
 class LPPool2d(_LPPool):
     """The root of the sum of powers of each window: [N, C, H, W] (or [C, H, W]) to [N, C, H', W']."""
 
-    _dims = 2
+    _function = staticmethod(F.lp_pool2d)
 
 
 class LPPool3d(_LPPool):
     """The root of the sum of powers of each window: [N, C, D, H, W] (or [C, D, H, W]) to [N, C, D', H', W']."""
 
-    _dims = 3
+    _function = staticmethod(F.lp_pool3d)
 
 
 class _MaxUnpool(Module):
     _dims: ClassVar[int]
+    _shown_members = ("kernel_size", "stride", "padding")
 
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
         super().__init__()
@@ -268,12 +245,8 @@ class _MaxUnpool(Module):
         self.padding = tuple(expanded(padding, self._dims))
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        max_unpool = getattr(F, f"max_unpool{self._dims}d")
-        result: Tensor = max_unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
-        return result
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        max_unpool: Callable[..., Tensor] = getattr(F, f"max_unpool{self._dims}d")
+        return max_unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class MaxUnpool1d(_MaxUnpool):

@@ -218,12 +218,8 @@ class RNNBase(Module):
         return result, tuple(states)
 
     def extra_repr(self) -> str:
-        text = f"{self.input_size}, {self.hidden_size}"
-        for name, default in (("proj_size", 0), ("num_layers", 1), ("bias", True), ("batch_first", False),
-                              ("dropout", 0.0), ("bidirectional", False)):
-            if getattr(self, name) != default:
-                text += f", {name}={getattr(self, name)}"
-        return text
+        return f"{self.input_size}, {self.hidden_size}" + self._unusual_members(
+            proj_size=0, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False)
 
 
 class RNN(RNNBase):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from functools import partial
 from typing import Any, Callable, ClassVar, Union
 
 from keyway import _C
@@ -54,6 +55,14 @@ class _Layer(Module):
         result: Tensor = x.add(dropout(branch(norm(x)))) if self.norm_first else norm(x.add(dropout(branch(x))))
         return result
 
+    def _attend(self, attention: str, memory: Tensor | None, mask: Tensor | None, padding: Tensor | None,
+                is_causal: bool, x: Tensor) -> Tensor:
+        """Attention of x to a memory, or without one to itself."""
+        keys = x if memory is None else memory
+        result: Tensor = getattr(self, attention)(x, keys, keys, key_padding_mask=padding, need_weights=False,
+                                                  attn_mask=mask, is_causal=is_causal)[0]
+        return result
+
     def _feed(self, x: Tensor) -> Tensor:
         result: Tensor = self.linear2(self.dropout(self.activation(self.linear1(x))))
         return result
@@ -67,11 +76,7 @@ class TransformerEncoderLayer(_Layer):
 
     def forward(self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
                 is_causal: bool = False) -> Tensor:
-        def attend(x: Tensor) -> Tensor:
-            result: Tensor = self.self_attn(x, x, x, key_padding_mask=src_key_padding_mask, need_weights=False,
-                                            attn_mask=src_mask, is_causal=is_causal)[0]
-            return result
-
+        attend = partial(self._attend, "self_attn", None, src_mask, src_key_padding_mask, is_causal)
         return self._step(2, self._step(1, src, attend), self._feed)
 
 
@@ -84,17 +89,9 @@ class TransformerDecoderLayer(_Layer):
     def forward(self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
                 tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
                 tgt_is_causal: bool = False, memory_is_causal: bool = False) -> Tensor:
-        def attend(x: Tensor) -> Tensor:
-            result: Tensor = self.self_attn(x, x, x, key_padding_mask=tgt_key_padding_mask, need_weights=False,
-                                            attn_mask=tgt_mask, is_causal=tgt_is_causal)[0]
-            return result
-
-        def look_up(x: Tensor) -> Tensor:
-            result: Tensor = self.multihead_attn(x, memory, memory, key_padding_mask=memory_key_padding_mask,
-                                                 need_weights=False, attn_mask=memory_mask,
-                                                 is_causal=memory_is_causal)[0]
-            return result
-
+        attend = partial(self._attend, "self_attn", None, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+        look_up = partial(self._attend, "multihead_attn", memory, memory_mask, memory_key_padding_mask,
+                          memory_is_causal)
         return self._step(3, self._step(2, self._step(1, tgt, attend), look_up), self._feed)
 
 

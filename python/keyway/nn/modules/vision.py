@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, ClassVar
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._functions.numbers import Sizes
 from keyway.nn import functional as F
 from keyway.nn.modules.module import Module
 
@@ -14,10 +15,9 @@ from keyway.nn.modules.module import Module
 class Upsample(Module):
     """functional.interpolate to a `size` or by a `scale_factor`."""
 
-    def __init__(
-        self, size: Union[int, Sequence[int], None] = None, scale_factor: Union[float, Sequence[float], None] = None,
-        mode: str = "nearest", align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
-    ) -> None:
+    def __init__(self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None,
+                 mode: str = "nearest", align_corners: bool | None = None,
+                 recompute_scale_factor: bool | None = None) -> None:
         super().__init__()
         self.name = type(self).__name__
         self.size = size
@@ -41,23 +41,21 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """Upsample of images in mode "nearest"."""
 
-    def __init__(
-        self, size: Union[int, Sequence[int], None] = None, scale_factor: Union[float, Sequence[float], None] = None
-    ) -> None:
+    def __init__(self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None) -> None:
         super().__init__(size, scale_factor, "nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
     """Upsample of images in mode "bilinear" with align_corners."""
 
-    def __init__(
-        self, size: Union[int, Sequence[int], None] = None, scale_factor: Union[float, Sequence[float], None] = None
-    ) -> None:
+    def __init__(self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None) -> None:
         super().__init__(size, scale_factor, "bilinear", True)
 
 
 class PixelShuffle(Module):
     """Channels [..., C * r * r, H, W] as pixels [..., C, H * r, W * r], with r the `upscale_factor`."""
+
+    _shown_members = ("upscale_factor",)
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -66,12 +64,11 @@ class PixelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         return _C.pixel_shuffle(input, self.upscale_factor)
 
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
-
 
 class PixelUnshuffle(Module):
     """Pixels [..., C, H * r, W * r] as channels [..., C * r * r, H, W], with r the `downscale_factor`."""
+
+    _shown_members = ("downscale_factor",)
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -80,12 +77,11 @@ class PixelUnshuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         return _C.pixel_unshuffle(input, self.downscale_factor)
 
-    def extra_repr(self) -> str:
-        return f"downscale_factor={self.downscale_factor}"
-
 
 class ChannelShuffle(Module):
     """Groups of channels dealt out in turn: the first of each, then the second."""
+
+    _shown_members = ("groups",)
 
     def __init__(self, groups: int) -> None:
         super().__init__()
@@ -94,17 +90,13 @@ class ChannelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         return _C.channel_shuffle(input, self.groups)
 
-    def extra_repr(self) -> str:
-        return f"groups={self.groups}"
-
 
 class Unfold(Module):
     """Each window of images as a column: [N, C, H, W] to [N, C * window, L]."""
 
-    def __init__(
-        self, kernel_size: Union[int, Sequence[int]], dilation: Union[int, Sequence[int]] = 1,
-        padding: Union[int, Sequence[int]] = 0, stride: Union[int, Sequence[int]] = 1,
-    ) -> None:
+    _shown_members: ClassVar[tuple[str, ...]] = ("kernel_size", "dilation", "padding", "stride")
+
+    def __init__(self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> None:
         super().__init__()
         self.kernel_size = kernel_size
         self.dilation = dilation
@@ -114,24 +106,16 @@ class Unfold(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
-    def extra_repr(self) -> str:
-        return (f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
-                f"stride={self.stride}")
-
 
 class Fold(Unfold):
     """Images of `output_size` out of columns, added up where windows overlap: the transpose of Unfold."""
 
-    def __init__(
-        self, output_size: Union[int, Sequence[int]], kernel_size: Union[int, Sequence[int]],
-        dilation: Union[int, Sequence[int]] = 1, padding: Union[int, Sequence[int]] = 0,
-        stride: Union[int, Sequence[int]] = 1,
-    ) -> None:
+    _shown_members = ("output_size", *Unfold._shown_members)
+
+    def __init__(self, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0,
+                 stride: Sizes = 1) -> None:
         super().__init__(kernel_size, dilation, padding, stride)
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}, " + super().extra_repr()

@@ -8,10 +8,9 @@ import keyway
 from keyway import _C
 from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
-from keyway.nn import functional as F
 from keyway.nn.modules.module import Module
 from keyway.nn.parameter import Parameter
-from keyway.nn.utils._norms import as_matrix, norm_except, random_unit, spectral_dim, weight_of
+from keyway.nn.utils._norms import as_matrix, iterate_power, norm_except, random_unit, spectral_dim, weight_of
 
 M = TypeVar("M", bound=Module)
 
@@ -44,15 +43,9 @@ class SpectralNorm:
         u, v = getattr(module, self.name + "_u"), getattr(module, self.name + "_v")
         matrix = as_matrix(weight, self.dim)
         if do_power_iteration:
-            self._iterate(matrix.detach(), u, v)
+            iterate_power(matrix.detach().t(), v, u, self.n_power_iterations, self.eps)
         result: Tensor = weight.div(_C.dot(u.clone(), _C.mv(matrix, v.clone())))
         return result
-
-    def _iterate(self, matrix: Tensor, u: Tensor, v: Tensor) -> None:
-        with no_grad():
-            for _ in range(self.n_power_iterations):
-                v.copy_(F.normalize(_C.mv(matrix.t(), u), dim=0, eps=self.eps))
-                u.copy_(F.normalize(_C.mv(matrix, v), dim=0, eps=self.eps))
 
     def __call__(self, module: Module, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module, module.training))

@@ -30,7 +30,17 @@ def fuse_conv_bn_weights(
     """The weight [C_out, C_in, kernel...], or if `transpose` [C_in, C_out, kernel...], and the bias [C_out] of the
     fused convolution."""
     channels = 1 if transpose else 0
-    return _fused(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, channels)
+    factor = bn_rv.detach().add(bn_eps).rsqrt()
+    if bn_w is not None:
+        factor = factor.mul(bn_w.detach())
+    begin = bn_rm.detach().neg() if conv_b is None else conv_b.detach().sub(bn_rm.detach())
+    new_bias = begin.mul(factor)
+    if bn_b is not None:
+        new_bias = new_bias.add(bn_b.detach())
+    new_weight = conv_w.detach().mul(factor.reshape([1] * channels + [-1] + [1] * (conv_w.dim() - 1 - channels)))
+    kept_bias = conv_w.requires_grad if conv_b is None else conv_b.requires_grad
+    return (Parameter(new_weight.to(conv_w.dtype), conv_w.requires_grad),
+            Parameter(new_bias.to(conv_w.dtype if conv_b is None else conv_b.dtype), kept_bias))
 
 
 def fuse_linear_bn_eval(linear: M, bn: Any) -> M:
@@ -52,7 +62,7 @@ def fuse_linear_bn_weights(
     bn_b: Tensor | None,
 ) -> tuple[Parameter, Parameter]:
     """The weight [out, in] and the bias [out] of the fused linear layer."""
-    return _fused(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 0)
+    return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
 
 
 def _copied(layer: M, bn: Any, what: str) -> M:
@@ -61,18 +71,3 @@ def _copied(layer: M, bn: Any, what: str) -> M:
     if bn.running_mean is None or bn.running_var is None:
         raise ValueError(f"{what}: the batch normalisation has no running_mean and running_var")
     return copy.deepcopy(layer)
-
-
-def _fused(weight: Tensor, bias: Tensor | None, mean: Tensor, variance: Tensor, eps: float, scale: Tensor | None,
-           shift: Tensor | None, channels: int) -> tuple[Parameter, Parameter]:
-    factor = variance.detach().add(eps).rsqrt()
-    if scale is not None:
-        factor = factor.mul(scale.detach())
-    begin = mean.detach().neg() if bias is None else bias.detach().sub(mean.detach())
-    new_bias = begin.mul(factor)
-    if shift is not None:
-        new_bias = new_bias.add(shift.detach())
-    new_weight = weight.detach().mul(factor.reshape([1] * channels + [-1] + [1] * (weight.dim() - 1 - channels)))
-    kept_bias = weight.requires_grad if bias is None else bias.requires_grad
-    return (Parameter(new_weight.to(weight.dtype), weight.requires_grad),
-            Parameter(new_bias.to(weight.dtype if bias is None else bias.dtype), kept_bias))

@@ -52,12 +52,10 @@ class BasePruningMethod:
             chosen.add_pruning_method(method)
             del module._forward_pre_hooks[old[0]]
             mask = chosen.compute_mask(scores, getattr(module, name + "_mask"))
-            module.register_buffer(name + "_mask", mask)
         else:
             mask = method.compute_mask(scores.detach(), _C.ones_like(tensor.detach()))
-            parameter = module._parameters.pop(name)
-            module.register_parameter(name + "_orig", parameter)
-            module.register_buffer(name + "_mask", mask)
+            module.register_parameter(name + "_orig", module._parameters.pop(name))
+        module.register_buffer(name + "_mask", mask)
         setattr(module, name, chosen.apply_mask(module))
         module.register_forward_pre_hook(chosen)
         return chosen
