@@ -1,7 +1,6 @@
 // _scaled_dot_product_attention_forward: of a block of queries the greatest score so far, the sum of exp(score -
 // greatest) and the values weighed by these are kept while blocks of keys go by.
 #include <keyway/backends/cpu/attention.h>
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_attention.h>
 #include <keyway/core/dtype/visit_dtype.h>
 

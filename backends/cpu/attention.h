@@ -14,7 +14,6 @@
 #include <keyway/core/tensor/tensor_base.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 

@@ -9,7 +9,6 @@
 #include <keyway/backends/cpu/wide_rows.h>
 #include <keyway/core/dtype/visit_dtype.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace keyway::inline v1 {

@@ -5,7 +5,6 @@
 #include <keyway/ops/functors/copy.h>
 
 #include <algorithm>
-#include <type_traits>
 
 namespace keyway::inline v1::detail {
 

@@ -1,7 +1,6 @@
 #include <keyway/backends/cpu/onednn_cache.h>
 #include <keyway/backends/cpu/onednn_convolution.h>
 
-#include <algorithm>
 #include <unordered_map>
 
 namespace keyway::inline v1::onednn {

@@ -15,7 +15,6 @@
 #include <limits>
 #include <mutex>
 #include <sched.h>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>

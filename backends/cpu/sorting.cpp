@@ -10,7 +10,6 @@
 #include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/order_key.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 

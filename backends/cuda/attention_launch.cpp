@@ -1,7 +1,6 @@
 #include <keyway/backends/cuda/attention_launch.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 
 namespace keyway::inline v1::cuda {

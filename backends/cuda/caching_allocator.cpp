@@ -1,7 +1,6 @@
 #include <keyway/backends/cuda/caching_allocator.h>
 #include <keyway/core/base/error.h>
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
 #include <utility>

@@ -1,7 +1,5 @@
 #include <keyway/backends/cuda/launch_space.h>
 
-#include <algorithm>
-
 namespace keyway::inline v1::cuda {
 
 namespace {

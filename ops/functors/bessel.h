@@ -72,24 +72,9 @@ KEYWAY_HD inline double bessel_i1(double x) { return unscaled(bessel_i1e(x), x);
 
 }  // namespace detail
 
-template <typename T>
-struct BesselI0 {
-  KEYWAY_HD T operator()(T x) const { return detail::in_double<detail::bessel_i0>(x); }
-};
-
-template <typename T>
-struct BesselI0e {
-  KEYWAY_HD T operator()(T x) const { return detail::in_double<detail::bessel_i0e>(x); }
-};
-
-template <typename T>
-struct BesselI1 {
-  KEYWAY_HD T operator()(T x) const { return detail::in_double<detail::bessel_i1>(x); }
-};
-
-template <typename T>
-struct BesselI1e {
-  KEYWAY_HD T operator()(T x) const { return detail::in_double<detail::bessel_i1e>(x); }
-};
+KEYWAY_FUNCTOR_IN_DOUBLE(BesselI0, bessel_i0)
+KEYWAY_FUNCTOR_IN_DOUBLE(BesselI0e, bessel_i0e)
+KEYWAY_FUNCTOR_IN_DOUBLE(BesselI1, bessel_i1)
+KEYWAY_FUNCTOR_IN_DOUBLE(BesselI1e, bessel_i1e)
 
 }  // namespace keyway::inline v1

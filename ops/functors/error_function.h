@@ -62,24 +62,9 @@ KEYWAY_HD inline double log_ndtr(double x) {
 
 }  // namespace detail
 
-template <typename T>
-struct Erfcx {
-  KEYWAY_HD T operator()(T x) const { return detail::in_double<detail::erfcx>(x); }
-};
-
-template <typename T>
-struct Erfinv {
-  KEYWAY_HD T operator()(T x) const { return detail::in_double<detail::erfinv>(x); }
-};
-
-template <typename T>
-struct LogNdtr {
-  KEYWAY_HD T operator()(T x) const { return detail::in_double<detail::log_ndtr>(x); }
-};
-
-template <typename T>
-struct Ndtri {
-  KEYWAY_HD T operator()(T x) const { return detail::in_double<detail::ndtri>(x); }
-};
+KEYWAY_FUNCTOR_IN_DOUBLE(Erfcx, erfcx)
+KEYWAY_FUNCTOR_IN_DOUBLE(Erfinv, erfinv)
+KEYWAY_FUNCTOR_IN_DOUBLE(LogNdtr, log_ndtr)
+KEYWAY_FUNCTOR_IN_DOUBLE(Ndtri, ndtri)
 
 }  // namespace keyway::inline v1

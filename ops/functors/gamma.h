@@ -76,10 +76,7 @@ struct Lgamma {
   KEYWAY_HD T operator()(T x) const { return static_cast<T>(std::lgamma(opmath(x))); }
 };
 
-template <typename T>
-struct Digamma {
-  KEYWAY_HD T operator()(T x) const { return detail::in_double<detail::digamma>(x); }
-};
+KEYWAY_FUNCTOR_IN_DOUBLE(Digamma, digamma)
 
 // Derivative number n of Digamma.
 template <typename T>

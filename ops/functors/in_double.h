@@ -19,6 +19,13 @@ KEYWAY_HD T in_double(T x, Others... others) {
       static_cast<Opmath<T>>(function(static_cast<double>(opmath(x)), static_cast<double>(opmath(others))...)));
 }
 
+// The functor of such a function of one number.
+#define KEYWAY_FUNCTOR_IN_DOUBLE(Name, function)                                         \
+  template <typename T>                                                                  \
+  struct Name {                                                                          \
+    KEYWAY_HD T operator()(T x) const { return detail::in_double<detail::function>(x); } \
+  };
+
 // The sum of coefficients[k] T_k(t), of Chebyshev's polynomials for t in [-1, 1], by Clenshaw's recurrence.
 template <std::size_t n>
 KEYWAY_HD double chebyshev_sum(const double (&coefficients)[n], double t) {

@@ -7,45 +7,21 @@
 
 namespace keyway::inline v1 {
 
-template <typename T>
-struct Ceil {
-  KEYWAY_HD T operator()(T x) const {
-    if constexpr (std::integral<T>) {
-      return x;
-    } else {
-      return static_cast<T>(std::ceil(opmath(x)));
-    }
-  }
-};
-template <typename T>
-struct Floor {
-  KEYWAY_HD T operator()(T x) const {
-    if constexpr (std::integral<T>) {
-      return x;
-    } else {
-      return static_cast<T>(std::floor(opmath(x)));
-    }
-  }
-};
-// To the nearest; halves to the even one.
-template <typename T>
-struct Round {
-  KEYWAY_HD T operator()(T x) const {
-    if constexpr (std::integral<T>) {
-      return x;
-    } else {
-      return static_cast<T>(std::nearbyint(opmath(x)));
-    }
-  }
-};
-template <typename T>
-struct Trunc {
-  KEYWAY_HD T operator()(T x) const {
-    if constexpr (std::integral<T>) {
-      return x;
-    } else {
-      return static_cast<T>(std::trunc(opmath(x)));
-    }
-  }
-};
+#define KEYWAY_ROUNDING(Name, function)                  \
+  template <typename T>                                  \
+  struct Name {                                          \
+    KEYWAY_HD T operator()(T x) const {                  \
+      if constexpr (std::integral<T>) {                  \
+        return x;                                        \
+      } else {                                           \
+        return static_cast<T>(std::function(opmath(x))); \
+      }                                                  \
+    }                                                    \
+  };
+KEYWAY_ROUNDING(Ceil, ceil)
+KEYWAY_ROUNDING(Floor, floor)
+KEYWAY_ROUNDING(Round, nearbyint)  // to the nearest; halves to the even one
+KEYWAY_ROUNDING(Trunc, trunc)
+#undef KEYWAY_ROUNDING
+
 }  // namespace keyway::inline v1
