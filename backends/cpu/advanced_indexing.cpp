@@ -1,12 +1,12 @@
 // _index and _index_put: one index tensor for each of some dimensions, all broadcast to one shape, whose
 // elements number the rows; the dimensions that have none are a row's block.
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/element_bits.h>
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/indexed_rows.h>
 #include <keyway/backends/cpu/indexed_sums.h>
 #include <keyway/backends/cpu/kernels_advanced_indexing.h>
-#include <keyway/backends/cpu/write_operands.h>
+#include <keyway/backends/cpu/operands.h>
+#include <keyway/core/tensor/iteration_space.h>
 #include <keyway/ops/rules/advanced_indexing.h>
 
 #include <cstring>
@@ -43,16 +43,6 @@ IndexedRows rows_of(const TensorBase& table, const rules::IndexedShape& shape, c
   return IndexedRows(table, shape.block, rows, block_of_rows, row_dims);
 }
 
-// `values` broadcast to `sizes`.
-TensorBase expanded(const TensorBase& values, IntArrayRef sizes) {
-  DimVector strides(sizes.size(), 0);
-  const std::size_t lead = sizes.size() - values.sizes().size();
-  for (std::size_t d = lead; d < sizes.size(); ++d) {
-    if (values.sizes()[d - lead] != 1) strides[d] = values.strides()[d - lead];
-  }
-  return make_view(values, sizes, strides, values.storage_offset());
-}
-
 }  // namespace
 
 namespace cpu {
@@ -78,7 +68,7 @@ void _index_put(const TensorBase& self, ArrayRef<TensorBase> indices, const Tens
                 TensorBase& out) {
   const rules::IndexedShape shape = rules::indexed_shape(self, indices);
   const auto offsets = row_offsets(out, indices, shape.rows);
-  const TensorBase from = expanded(apart_from(values, out), shape.sizes());
+  const TensorBase from = expanded_to(apart_from(values, out), shape.sizes());
   begin_as(self, out);
   const IndexedRows rows = rows_of(out, shape, from);
   if (!accumulate) {

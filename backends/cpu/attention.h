@@ -4,11 +4,11 @@
 // Tri Dao, FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning (2023), algorithms 1 and 2.
 #pragma once
 
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/decaying_exp.h>
 #include <keyway/backends/cpu/gemm.h>
 #include <keyway/backends/cpu/lanes.h>
 #include <keyway/backends/cpu/loop.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/row_loop.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/tensor/tensor_base.h>
@@ -47,21 +47,12 @@ inline TensorBase widened_operand(const TensorBase& tensor) {
   return contiguous_as(tensor, wide_dtype(tensor.dtype()));
 }
 // A tensor for a result in that dtype: the result itself, or one that finish() rounds to it.
-class WideResult {
+class WideResult : public operands::ResultBeside<copy_elements> {
  public:
   explicit WideResult(const TensorBase& result)
-      : result_(result),
-        target_(result.dtype() == wide_dtype(result.dtype())
-                    ? result
-                    : make_tensor(result.sizes(), wide_dtype(result.dtype()), DeviceType::CPU)) {}
-
-  const TensorBase& tensor() const { return target_; }
-  void finish() const {
-    if (!target_.is_same(result_)) copy_elements(target_, result_);
-  }
-
- private:
-  TensorBase result_, target_;
+      : ResultBeside(result, result.dtype() == wide_dtype(result.dtype())
+                                 ? result
+                                 : make_tensor(result.sizes(), wide_dtype(result.dtype()), result.device())) {}
 };
 
 // A dense copy of a block, times `factor`.

@@ -2,8 +2,8 @@
 // their sums. With weights P, gradient G of the result O, and dP = G value^T, the gradient of the scores is
 // dS = P (dP - sum(G O)), and those of the arguments are scale dS key, scale dS^T query and P^T G.
 #include <keyway/backends/cpu/attention.h>
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_attention.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/core/dtype/visit_dtype.h>
 
 namespace keyway::inline v1 {

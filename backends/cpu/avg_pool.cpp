@@ -71,9 +71,9 @@ std::int64_t size_from_end(const TensorBase& tensor, std::size_t from_end) {
   return tensor.sizes()[tensor.sizes().size() - from_end];
 }
 
-PoolWindows fixed_windows(const TensorBase& in, const TensorBase& out, std::size_t rank, IntArrayRef kernel,
-                          IntArrayRef stride, IntArrayRef padding, bool count_padding,
-                          std::optional<std::int64_t> divisor) {
+PoolWindows fixed_means(const TensorBase& in, const TensorBase& out, std::size_t rank, IntArrayRef kernel,
+                        IntArrayRef stride, IntArrayRef padding, bool count_padding,
+                        std::optional<std::int64_t> divisor) {
   const auto item = [](IntArrayRef list, std::size_t d) { return list[list.size() == 1 ? 0 : d]; };
   PoolWindows windows;
   windows.divisor = static_cast<double>(divisor.value_or(0));
@@ -95,7 +95,7 @@ PoolWindows fixed_windows(const TensorBase& in, const TensorBase& out, std::size
   return windows;
 }
 
-PoolWindows even_windows(const TensorBase& in, const TensorBase& out, std::size_t rank) {
+PoolWindows even_means(const TensorBase& in, const TensorBase& out, std::size_t rank) {
   PoolWindows windows;
   if (in.numel() == 0 || out.numel() == 0) return windows;
   for (std::size_t d = 0; d < rank; ++d) {
@@ -200,7 +200,7 @@ void average_planes(const PoolWindows& windows, const Images<const T>& in, const
 }
 
 template <typename T>
-void average(const PoolWindows& windows, const TensorBase& self, const TensorBase& result, std::size_t rank) {
+void average_as(const PoolWindows& windows, const TensorBase& self, const TensorBase& result, std::size_t rank) {
   using Wide = Opmath<T>;
   const Images<const T> in(self, rank);
   const Images<T> out(result, rank);
@@ -285,7 +285,8 @@ void spread_planes(const PoolWindows& windows, const Images<const T>& grads, con
 
 // Spreads each window's gradient over its elements, window after window.
 template <typename T>
-void spread(const PoolWindows& windows, const TensorBase& grad_output, const TensorBase& grad_input, std::size_t rank) {
+void spread_as(const PoolWindows& windows, const TensorBase& grad_output, const TensorBase& grad_input,
+               std::size_t rank) {
   using Wide = Opmath<T>;
   constexpr bool kDirect = std::is_same_v<T, Wide>;
   const Images<const T> grads(grad_output, rank);
@@ -333,62 +334,24 @@ void spread(const PoolWindows& windows, const TensorBase& grad_output, const Ten
   });
 }
 
-void run_average(const char* op, const PoolWindows& windows, const TensorBase& self, const TensorBase& out,
-                 std::size_t rank) {
+void average(const char* op, const PoolWindows& windows, const TensorBase& self, const TensorBase& out,
+             std::size_t rank) {
   if (out.numel() == 0) return;
   visit_dtype<kFloatingTypes | DtypeSet{kLong}>(self.dtype(), op,
-                                                [&]<typename T>() { average<T>(windows, self, out, rank); });
+                                                [&]<typename T>() { average_as<T>(windows, self, out, rank); });
 }
-void run_spread(const char* op, const PoolWindows& windows, const TensorBase& grad_output, const TensorBase& grad_input,
-                std::size_t rank) {
+void spread(const char* op, const PoolWindows& windows, const TensorBase& grad_output, const TensorBase& grad_input,
+            std::size_t rank) {
   if (grad_input.numel() == 0) return;
   visit_dtype<kFloatingTypes>(grad_output.dtype(), op,
-                              [&]<typename T>() { spread<T>(windows, grad_output, grad_input, rank); });
+                              [&]<typename T>() { spread_as<T>(windows, grad_output, grad_input, rank); });
 }
 
 }  // namespace
 
 namespace cpu {
 
-void avg_pool2d(const TensorBase& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool,
-                bool count_include_pad, std::optional<std::int64_t> divisor_override, TensorBase& out) {
-  run_average("avg_pool2d",
-              fixed_windows(self, out, 2, kernel_size, stride, padding, count_include_pad, divisor_override), self, out,
-              2);
-}
-void avg_pool3d(const TensorBase& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool,
-                bool count_include_pad, std::optional<std::int64_t> divisor_override, TensorBase& out) {
-  run_average("avg_pool3d",
-              fixed_windows(self, out, 3, kernel_size, stride, padding, count_include_pad, divisor_override), self, out,
-              3);
-}
-void avg_pool2d_backward(const TensorBase& grad_output, const TensorBase& self, IntArrayRef kernel_size,
-                         IntArrayRef stride, IntArrayRef padding, bool, bool count_include_pad,
-                         std::optional<std::int64_t> divisor_override, TensorBase& grad_input) {
-  run_spread("avg_pool2d_backward",
-             fixed_windows(self, grad_output, 2, kernel_size, stride, padding, count_include_pad, divisor_override),
-             grad_output, grad_input, 2);
-}
-void avg_pool3d_backward(const TensorBase& grad_output, const TensorBase& self, IntArrayRef kernel_size,
-                         IntArrayRef stride, IntArrayRef padding, bool, bool count_include_pad,
-                         std::optional<std::int64_t> divisor_override, TensorBase& grad_input) {
-  run_spread("avg_pool3d_backward",
-             fixed_windows(self, grad_output, 3, kernel_size, stride, padding, count_include_pad, divisor_override),
-             grad_output, grad_input, 3);
-}
-
-void _adaptive_avg_pool2d(const TensorBase& self, IntArrayRef, TensorBase& out) {
-  run_average("_adaptive_avg_pool2d", even_windows(self, out, 2), self, out, 2);
-}
-void _adaptive_avg_pool3d(const TensorBase& self, IntArrayRef, TensorBase& out) {
-  run_average("_adaptive_avg_pool3d", even_windows(self, out, 3), self, out, 3);
-}
-void _adaptive_avg_pool2d_backward(const TensorBase& grad_output, const TensorBase& self, TensorBase& out) {
-  run_spread("_adaptive_avg_pool2d_backward", even_windows(self, grad_output, 2), grad_output, out, 2);
-}
-void _adaptive_avg_pool3d_backward(const TensorBase& grad_output, const TensorBase& self, TensorBase& out) {
-  run_spread("_adaptive_avg_pool3d_backward", even_windows(self, grad_output, 3), grad_output, out, 3);
-}
+#include <keyway/backends/common/avg_pool.inc>
 
 }  // namespace cpu
 

@@ -1,9 +1,9 @@
 // _batch_norm_forward and its gradient: each channel of [N, C, ...] by itself. A channel is gone through once for each
 // sum and once for the result, from a cache after the first time where it is not too long for one.
 #include <keyway/backends/common/channels.h>
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_normalization.h>
 #include <keyway/backends/cpu/lanes.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/row_loop.h>
 #include <keyway/core/dtype/visit_dtype.h>
 
@@ -208,11 +208,6 @@ std::int64_t row_width(const ChannelLayout& at, bool side_by_side) {
   return at.count() * (side_by_side ? std::min(kSideBySide, at.channels) : 1);
 }
 
-template <typename T>
-T* pointer_to(const TensorBase& tensor) {
-  return tensor.defined() ? static_cast<T*>(tensor.data_ptr()) : nullptr;
-}
-
 constexpr DtypeSet kComputedIn{kFloat, kDouble};
 
 }  // namespace
@@ -229,9 +224,9 @@ void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, cons
     const TensorBase w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
     const ContiguousOut y(last ? channels_as_columns(out0, at) : at.in_planes(out0), kAcc), mean(out1), var(out2);
     const BatchForward<T> work{at,
-                               pointer_to<const T>(x),
-                               pointer_to<const T>(w),
-                               pointer_to<const T>(b),
+                               data_or_null<const T>(x),
+                               data_or_null<const T>(w),
+                               data_or_null<const T>(b),
                                y.data<T>(),
                                mean.data<T>(),
                                var.data<T>(),
@@ -259,11 +254,11 @@ void _batch_norm_backward(const TensorBase& grad_out, const TensorBase& input, c
     const ContiguousOut grad_input(last ? channels_as_columns(out0, at) : at.in_planes(out0), kAcc), grad_weight(out1),
         grad_bias(out2);
     const BatchBackward<T> work{at,
-                                pointer_to<const T>(g),
-                                pointer_to<const T>(x),
-                                pointer_to<const T>(m),
-                                pointer_to<const T>(v),
-                                pointer_to<const T>(w),
+                                data_or_null<const T>(g),
+                                data_or_null<const T>(x),
+                                data_or_null<const T>(m),
+                                data_or_null<const T>(v),
+                                data_or_null<const T>(w),
                                 grad_input.data<T>(),
                                 grad_weight.data<T>(),
                                 grad_bias.data<T>(),

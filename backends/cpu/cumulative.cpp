@@ -1,7 +1,6 @@
 // Cumulative operators, on the scan driver. An element is converted to the result's dtype before it is added.
-#include <keyway/backends/cpu/contiguous.h>
-#include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/kernels_cumulative.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/scan.h>
 #include <keyway/core/dtype/visit_dtype.h>
 
@@ -10,10 +9,6 @@ namespace keyway::inline v1 {
 namespace {
 
 constexpr DtypeSet kNarrowTypes{kHalf, kBFloat16};
-
-TensorBase as_dtype(const TensorBase& self, ScalarType dtype) {
-  return self.dtype() == dtype ? self : contiguous_as(self, dtype);
-}
 
 // Calls run(self, out) for tensors of one dtype; for 16-bit floats with copies of float32, and rounds once.
 template <typename F>

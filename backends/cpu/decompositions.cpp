@@ -1,8 +1,8 @@
 // Kernels of decompositions in triangles and reflectors: LAPACK's.
 #include <keyway/backends/cpu/column_major.h>
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_decompositions.h>
 #include <keyway/backends/cpu/lapack.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/core/dtype/visit_dtype.h>
 
 #include <algorithm>

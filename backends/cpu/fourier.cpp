@@ -1,9 +1,8 @@
 // Fourier transforms, one dimension after the other, of many lines at a time.
-#include <keyway/backends/cpu/contiguous.h>
-#include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/fourier_plan.h>
 #include <keyway/backends/cpu/kernels_fourier.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/scratch.h>
 

@@ -1,6 +1,6 @@
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/loop.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/core/base/error.h>
 

@@ -1,11 +1,10 @@
 // Operators that take one index for each row: of a matrix of embeddings, or along a dimension.
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/element_bits.h>
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/indexed_rows.h>
 #include <keyway/backends/cpu/indexed_sums.h>
 #include <keyway/backends/cpu/kernels_indexing.h>
-#include <keyway/backends/cpu/write_operands.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/core/dtype/scalar.h>
 #include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
@@ -23,14 +22,6 @@ ScratchArray<std::int64_t> offsets_of(const TensorBase& list, std::int64_t strid
   ScratchArray<std::int64_t> offsets(list.numel(), 0);
   add_offsets(offsets, data_of(list), stride);
   return offsets;
-}
-
-DimVector dims_but(std::int64_t rank, std::int64_t dim) {
-  DimVector dims;
-  for (std::int64_t d = 0; d < rank; ++d) {
-    if (d != dim) dims.push_back(d);
-  }
-  return dims;
 }
 
 // Rows of `source` along `dim`, and where in `table` those lie that `index` names.

@@ -1,7 +1,7 @@
 // cat and flip: copies to another location.
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/kernels_joining.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/parallel.h>
 
 #include <algorithm>

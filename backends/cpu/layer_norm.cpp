@@ -1,7 +1,7 @@
 // native_layer_norm and its gradient, over rows of `width` adjacent elements.
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_normalization.h>
 #include <keyway/backends/cpu/lanes.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/backends/cpu/wide_rows.h>
 #include <keyway/core/dtype/visit_dtype.h>
@@ -113,11 +113,6 @@ void add_chunks(const ScratchArray<Acc>& from, std::int64_t width, const TensorB
   to.finish();
 }
 
-template <typename Acc>
-const Acc* data_or_null(const TensorBase& tensor) {
-  return tensor.defined() ? static_cast<const Acc*>(tensor.data_ptr()) : nullptr;
-}
-
 }  // namespace
 
 namespace cpu {
@@ -130,8 +125,9 @@ void native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, co
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
     const TensorBase x = contiguous(input), w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
     const ContiguousOut y(out0), mean(out1, kAcc), rstd(out2, kAcc);
-    const Forward<Acc> rows{data_or_null<Acc>(w), data_or_null<Acc>(b), mean.data<Acc>(), rstd.data<Acc>(), width,
-                            static_cast<Acc>(eps)};
+    const Forward<Acc> rows{
+        data_or_null<const Acc>(w), data_or_null<const Acc>(b), mean.data<Acc>(), rstd.data<Acc>(), width,
+        static_cast<Acc>(eps)};
     run_wide_rows(rows, mean.tensor().numel(), {x}, y.tensor());
     y.finish();
     mean.finish();
@@ -154,7 +150,7 @@ void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& in
     const ScratchArray<Acc> weights(out1.defined() ? cells : 0, 0), biases(out2.defined() ? cells : 0, 0);
     const Backward<Acc> rows{static_cast<const Acc*>(m.data_ptr()),
                              static_cast<const Acc*>(s.data_ptr()),
-                             data_or_null<Acc>(w),
+                             data_or_null<const Acc>(w),
                              weights.data(),
                              biases.data(),
                              width};

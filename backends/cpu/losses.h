@@ -2,7 +2,7 @@
 // to backends/cpu.
 #pragma once
 
-#include <keyway/backends/cpu/contiguous.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/tensor/reduction.h>
 #include <keyway/ops/functors/opmath.h>
@@ -45,8 +45,7 @@ struct ClassWeights {
   TensorBase list;
   const T* data;
 
-  explicit ClassWeights(const TensorBase& weight)
-      : list(contiguous(weight)), data(list.defined() ? static_cast<const T*>(list.data_ptr()) : nullptr) {}
+  explicit ClassWeights(const TensorBase& weight) : list(contiguous(weight)), data(data_or_null<const T>(list)) {}
   Opmath<T> operator()(std::int64_t c) const { return data != nullptr ? opmath(data[c]) : Opmath<T>(1); }
 };
 

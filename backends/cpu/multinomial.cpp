@@ -1,8 +1,8 @@
 // multinomial. With replacement each sample is looked up in the running sums of a row's weights. Without, every
 // weight gets an exponentially distributed time of that rate, and those with the earliest times are drawn
 // (Efraimidis and Spirakis, Weighted random sampling with a reservoir, 2006).
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_random.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/base/error.h>

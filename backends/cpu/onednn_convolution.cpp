@@ -210,27 +210,20 @@ void Convolution::run(const void* x, const void* w, const void* y, const float* 
   });
 }
 
-namespace {
-
-struct Hash {
-  std::size_t operator()(const ConvKey& key) const {
-    KeyHash hash;
-    hash.mix(static_cast<std::int64_t>(key.pass) * 4 + (key.bias ? 2 : 0) + (key.narrow ? 1 : 0));
-    const ConvProblem& p = key.problem;
-    for (const std::int64_t x : {p.batch, p.groups, p.in_channels, p.out_channels}) hash.mix(x);
-    for (int d = 0; d < p.rank; ++d) {
-      for (const std::int64_t x : {p.in[d], p.out[d], p.kernel[d], p.stride[d], p.padding[d], p.dilation[d]})
-        hash.mix(x);
-    }
-    for (const auto& strides : key.strides) hash.mix(strides[0] + 3 * strides[1] + 7 * strides[2]);
-    return hash.get();
+std::size_t ConvKey::hash() const {
+  const ConvProblem& p = problem;
+  PlanHash all;
+  all.add(static_cast<std::int64_t>(pass) * 4 + (bias ? 2 : 0) + (narrow ? 1 : 0));
+  all.add_all(std::array{p.batch, p.groups, p.in_channels, p.out_channels});
+  for (int d = 0; d < p.rank; ++d) {
+    all.add_all(std::array{p.in[d], p.out[d], p.kernel[d], p.stride[d], p.padding[d], p.dilation[d]});
   }
-};
-
-}  // namespace
+  for (const auto& list : strides) all.add_all(list);
+  return all.value();
+}
 
 std::shared_ptr<const Convolution> Convolution::get(const ConvKey& key) {
-  return PrimitiveCache<ConvKey, Convolution, Hash>::get(key, "convolution");
+  return cached<Convolution>(key, "convolution");
 }
 
 }  // namespace keyway::inline v1::onednn

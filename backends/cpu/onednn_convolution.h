@@ -20,6 +20,7 @@ struct ConvKey {
   std::array<std::int64_t, 5> strides[3];
 
   friend bool operator==(const ConvKey&, const ConvKey&) = default;
+  std::size_t hash() const;
 };
 
 class Convolution {

@@ -2,6 +2,8 @@
 #include <keyway/backends/cpu/onednn_product.h>
 #include <keyway/backends/cpu/scratch.h>
 
+#include <array>
+
 namespace keyway::inline v1::onednn {
 
 using dnnl::memory;
@@ -37,23 +39,13 @@ void Product::run(const void* a, const void* b, void* c) const {
   });
 }
 
-namespace {
-
-struct ProductHash {
-  std::size_t operator()(const ProductKey& key) const {
-    KeyHash hash;
-    for (const std::int64_t x : {key.m, key.n, key.k, key.a_row, key.a_column, key.b_row, key.b_column, key.c_row}) {
-      hash.mix(x);
-    }
-    hash.mix(key.rounds ? 1 : 0);
-    return hash.get();
-  }
-};
-
-}  // namespace
-
-std::shared_ptr<const Product> Product::get(const ProductKey& key) {
-  return PrimitiveCache<ProductKey, Product, ProductHash>::get(key, "matrix product");
+std::size_t ProductKey::hash() const {
+  PlanHash all;
+  all.add_all(std::array{m, n, k, a_row, a_column, b_row, b_column, c_row});
+  all.add(rounds ? 1 : 0);
+  return all.value();
 }
+
+std::shared_ptr<const Product> Product::get(const ProductKey& key) { return cached<Product>(key, "matrix product"); }
 
 }  // namespace keyway::inline v1::onednn

@@ -16,6 +16,7 @@ struct ProductKey {
   bool rounds;  // the result is bfloat16, else float32; its rows are dense
 
   friend bool operator==(const ProductKey&, const ProductKey&) = default;
+  std::size_t hash() const;
 };
 
 class Product {

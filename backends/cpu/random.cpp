@@ -1,11 +1,10 @@
 // Random numbers. Element i, counted in row-major order, takes its bits from PhiloxCall::bits(i): so results
 // depend on seed and call alone, not on strides or threads.
-#include <keyway/backends/cpu/contiguous.h>
-#include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/element_cast.h>
 #include <keyway/backends/cpu/kernels_creation.h>
 #include <keyway/backends/cpu/kernels_random.h>
 #include <keyway/backends/cpu/loop.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/order.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/pointwise.h>

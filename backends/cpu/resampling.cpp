@@ -4,11 +4,11 @@
 // A table [N, C, S, I] and rows [N, C, P, I] are tied by indices and weights [N, 1, K, P]: rows gather from the table,
 // or are scattered to it. Where single elements are gathered, blocks of channels are transposed first,
 // if that stays in the cache: then an index is looked up once for a vector of them.
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/kernels_resampling.h>
 #include <keyway/backends/cpu/lanes.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/backends/cpu/simd/level.h>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <keyway/backends/cpu/index_list.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/panel.h>
-#include <keyway/backends/cpu/write_operands.h>
 #include <keyway/core/dtype/cpp_type.h>
 #include <keyway/ops/functors/opmath.h>
 

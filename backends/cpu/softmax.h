@@ -6,10 +6,10 @@
 // whose bodies are always inlined, into one function per instruction-set level.
 #pragma once
 
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/decaying_exp.h>
 #include <keyway/backends/cpu/lanes.h>
 #include <keyway/backends/cpu/loop.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/panel.h>
 #include <keyway/core/dtype/cpp_type.h>
 

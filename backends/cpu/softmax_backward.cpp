@@ -1,7 +1,7 @@
 // Gradients of _softmax and _log_softmax, from their results y and the gradients g of these:
 // y (g - sum(g y)) and g - e^y sum(g).
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_softmax.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/softmax.h>
 
 namespace keyway::inline v1 {

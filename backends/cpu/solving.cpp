@@ -6,20 +6,6 @@
 
 namespace keyway::inline v1::cpu {
 
-namespace {
-
-// `self` as the library can read it: matrices that lie one after another, either way, one for each of the batch or one
-// for all.
-TensorBase triangles_for(const TensorBase& self, IntArrayRef batch) {
-  const DimVector sizes = sizes_beside(self, batch);
-  if (lie_as(self, sizes)) return self;
-  const TensorBase copy = make_column_major(sizes, self.dtype());
-  copy_elements(self, copy);
-  return copy;
-}
-
-}  // namespace
-
 void linalg_solve_triangular(const TensorBase& self, const TensorBase& B, bool upper, bool left, bool unitriangular,
                              TensorBase& out) {
   if (out.numel() == 0) return;

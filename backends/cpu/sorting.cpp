@@ -3,10 +3,10 @@
 // which orders knows of no direction: keys of a descending order are inverted.
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/kernels_sorting.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/order.h>
 #include <keyway/backends/cpu/panel.h>
 #include <keyway/backends/cpu/scratch.h>
-#include <keyway/backends/cpu/write_operands.h>
 #include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/order_key.h>
 

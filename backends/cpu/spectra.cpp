@@ -1,8 +1,8 @@
 // Kernels of eigenvalues and singular values: LAPACK's.
 #include <keyway/backends/cpu/column_major.h>
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_decompositions.h>
 #include <keyway/backends/cpu/lapack.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/core/dtype/visit_dtype.h>
 
 #include <algorithm>
@@ -119,7 +119,7 @@ std::int32_t svd(Matrix<T> a, Matrix<T> u, Real<T>* s, Matrix<T> vh) {
 void _linalg_eigh(const TensorBase& A, bool upper, bool compute_v, TensorBase& eigenvalues, TensorBase& eigenvectors,
                   TensorBase& info) {
   // Vectors are written where the matrix was.
-  const ColumnMajorOut matrices(compute_v ? eigenvectors : make_column_major(A.sizes(), A.dtype()));
+  const ColumnMajorOut matrices(compute_v ? eigenvectors : make_column_major(A.sizes(), A.dtype(), A.device()));
   const ContiguousOut values(eigenvalues), states(info);
   copy_elements(A, matrices.tensor());
   visit_dtype<lapack::kTypes>(A.dtype(), "_linalg_eigh", [&]<typename T>() {

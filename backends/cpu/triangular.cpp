@@ -1,6 +1,6 @@
 // tril and triu.
-#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_triangular.h>
+#include <keyway/backends/cpu/operands.h>
 #include <keyway/backends/cpu/parallel.h>
 
 #include <algorithm>

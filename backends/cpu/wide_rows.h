@@ -9,6 +9,7 @@
 //   std::int64_t first;
 #pragma once
 
+#include <keyway/backends/common/operands.h>
 #include <keyway/backends/cpu/element_cast.h>
 #include <keyway/backends/cpu/row_loop.h>
 #include <keyway/backends/cpu/scratch.h>
@@ -92,7 +93,7 @@ void run_wide_rows(const Rows& rows, std::int64_t count, const RowInputs<Rows>& 
   if (inputs[0].dtype() == cpp_type_to_scalar_type<Acc>) {
     Rows all = rows;
     for (std::size_t k = 0; k < Rows::kInputs; ++k) all.input[k] = static_cast<const Acc*>(inputs[k].data_ptr());
-    if constexpr (kWritesRows<Rows>) all.out = out.defined() ? static_cast<Acc*>(out.data_ptr()) : nullptr;
+    if constexpr (kWritesRows<Rows>) all.out = data_or_null<Acc>(out);
     return run_rows(all, count, unit);
   }
   const detail::WideRows<Rows> wide(rows, inputs, out);

@@ -1,5 +1,5 @@
+#include <keyway/backends/common/plan_cache.h>
 #include <keyway/backends/cuda/conv_problem.h>
-#include <keyway/backends/cuda/plan_cache.h>
 
 #include <algorithm>
 #include <limits>
@@ -43,13 +43,9 @@ bool has_outputs_size(const ConvProblem& problem) {
 
 std::size_t ConvProblem::hash() const {
   PlanHash all;
-  for (const int number : {static_cast<int>(result), static_cast<int>(dtype), rank, groups}) all.add(number);
-  for (const auto* sizes : {&x, &w, &y}) {
-    for (const int size : *sizes) all.add(size);
-  }
-  for (const auto* list : {&padding, &stride, &dilation}) {
-    for (const int number : *list) all.add(number);
-  }
+  all.add_all(std::array{static_cast<int>(result), static_cast<int>(dtype), rank, groups});
+  for (const auto* sizes : {&x, &w, &y}) all.add_all(*sizes);
+  for (const auto* list : {&padding, &stride, &dilation}) all.add_all(*list);
   return all.value();
 }
 

@@ -1,5 +1,5 @@
+#include <keyway/backends/common/plan_cache.h>
 #include <keyway/backends/cuda/fourier_problem.h>
-#include <keyway/backends/cuda/plan_cache.h>
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/ops/rules/views.h>
 
@@ -28,10 +28,8 @@ TensorBase permuted(const TensorBase& tensor, const DimVector& order) {
 
 std::size_t FourierProblem::hash() const {
   PlanHash all;
-  for (const std::int64_t number : {static_cast<std::int64_t>(dtype), static_cast<std::int64_t>(rank), batch}) {
-    all.add(number);
-  }
-  for (const std::int64_t size : sizes) all.add(size);
+  all.add_all(std::array{static_cast<std::int64_t>(dtype), static_cast<std::int64_t>(rank), batch});
+  all.add_all(sizes);
   return all.value();
 }
 

@@ -1,4 +1,4 @@
-#include <keyway/backends/cuda/plan_cache.h>
+#include <keyway/backends/common/plan_cache.h>
 #include <keyway/backends/cuda/product.h>
 
 #include <algorithm>

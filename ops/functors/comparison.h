@@ -6,30 +6,29 @@
 
 namespace keyway::inline v1 {
 
-template <typename T>
-struct Eq {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return opmath(a) == opmath(b); }
+// A comparison F with a number, which is rounded as elements are: 0.1 of float16 equals 0.1.
+template <template <typename> class F, typename T>
+struct CompareScalar {
+  Rounded<T> other;
+
+  KEYWAY_HD constexpr bool operator()(T a) const { return F<Opmath<T>>{}(opmath(a), opmath(other.value)); }
 };
-template <typename T>
-struct Ne {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return !(opmath(a) == opmath(b)); }
-};
-template <typename T>
-struct Lt {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return opmath(a) < opmath(b); }
-};
-template <typename T>
-struct Le {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return opmath(a) <= opmath(b); }
-};
-template <typename T>
-struct Gt {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return opmath(a) > opmath(b); }
-};
-template <typename T>
-struct Ge {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return opmath(a) >= opmath(b); }
-};
+
+// Two numbers, and one with a number that is the same for all.
+#define KEYWAY_COMPARISON(Name, ...)                                            \
+  template <typename T>                                                         \
+  struct Name {                                                                 \
+    KEYWAY_HD constexpr bool operator()(T a, T b) const { return __VA_ARGS__; } \
+  };                                                                            \
+  template <typename T>                                                         \
+  using Name##Scalar = CompareScalar<Name, T>;
+KEYWAY_COMPARISON(Eq, opmath(a) == opmath(b))
+KEYWAY_COMPARISON(Ne, !(opmath(a) == opmath(b)))
+KEYWAY_COMPARISON(Lt, opmath(a) < opmath(b))
+KEYWAY_COMPARISON(Le, opmath(a) <= opmath(b))
+KEYWAY_COMPARISON(Gt, opmath(a) > opmath(b))
+KEYWAY_COMPARISON(Ge, opmath(a) >= opmath(b))
+#undef KEYWAY_COMPARISON
 
 // A number is true if it is not zero; NaN is.
 template <typename T>
@@ -68,24 +67,5 @@ struct IsInf {
     }
   }
 };
-// A comparison F with a number, which is rounded as elements are: 0.1 of float16 equals 0.1.
-template <template <typename> class F, typename T>
-struct CompareScalar {
-  Rounded<T> other;
-
-  KEYWAY_HD constexpr bool operator()(T a) const { return F<Opmath<T>>{}(opmath(a), opmath(other.value)); }
-};
-template <typename T>
-using EqScalar = CompareScalar<Eq, T>;
-template <typename T>
-using NeScalar = CompareScalar<Ne, T>;
-template <typename T>
-using LtScalar = CompareScalar<Lt, T>;
-template <typename T>
-using LeScalar = CompareScalar<Le, T>;
-template <typename T>
-using GtScalar = CompareScalar<Gt, T>;
-template <typename T>
-using GeScalar = CompareScalar<Ge, T>;
 
 }  // namespace keyway::inline v1

@@ -145,40 +145,29 @@ namespace detail {
 template <typename T>
 using Truth = std::conditional_t<std::same_as<T, std::uint8_t>, std::uint8_t, bool>;
 
-struct AnyTrue {
-  using Accumulation = AnyTrue;
+// Whether all are true, or any.
+template <bool all>
+struct Truths {
+  using Accumulation = Truths;
   using Element = bool;
   using Acc = std::uint8_t;
 
-  KEYWAY_HD constexpr Acc identity() const { return 0; }
-  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const {
-    return static_cast<Acc>(acc | (is_true(x) ? 1 : 0));
-  }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(a | b); }
-};
-struct AllTrue {
-  using Accumulation = AllTrue;
-  using Element = bool;
-  using Acc = std::uint8_t;
-
-  KEYWAY_HD constexpr Acc identity() const { return 1; }
-  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const {
-    return static_cast<Acc>(acc & (is_true(x) ? 1 : 0));
-  }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(a & b); }
+  KEYWAY_HD constexpr Acc identity() const { return all ? 1 : 0; }
+  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const { return merge(acc, is_true(x) ? 1 : 0); }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(all ? a & b : a | b); }
 };
 }  // namespace detail
 
 // Whether an element is not zero.
 template <typename T>
-struct Any : detail::AnyTrue {
+struct Any : detail::Truths<false> {
   using Element = T;
   KEYWAY_HD constexpr detail::Truth<T> project(Acc acc, std::int64_t) const { return acc != 0; }
 };
 
 // Whether no element is zero.
 template <typename T>
-struct All : detail::AllTrue {
+struct All : detail::Truths<true> {
   using Element = T;
   KEYWAY_HD constexpr detail::Truth<T> project(Acc acc, std::int64_t) const { return acc != 0; }
 };
@@ -257,58 +246,56 @@ struct Spread {
     const Moments<Wide> all = merged(a.moments(), b.moments());
     return {all.mean, Wide(), all.squares, all.count};
   }
-
- protected:
-  // What converts to an optional number does so here: a constructor that took one would compete with that which copies.
-  static constexpr double given_or_1(Optional<double> correction) { return correction.value_or(1.0); }
 };
 
-KEYWAY_HD constexpr double variance(const auto& acc, double correction) {
-  const double divisor = acc.count - correction;
-  return acc.moments().squares / (divisor > 0 ? divisor : 0.0);
-}
+// What has a correction, which is taken off the count.
+template <typename T>
+struct Corrected : Spread<Opmath<T>> {
+  using Element = T;
+  constexpr explicit Corrected(const auto& correction) : correction_(given_or_1(correction)) {}
+
+ protected:
+  KEYWAY_HD constexpr double variance(const auto& acc) const {
+    const double divisor = acc.count - correction_;
+    return acc.moments().squares / (divisor > 0 ? divisor : 0.0);
+  }
+
+ private:
+  // What converts to an optional number does so here: a constructor that took one would compete with that which copies.
+  static constexpr double given_or_1(Optional<double> correction) { return correction.value_or(1.0); }
+
+  double correction_;
+};
 }  // namespace detail
 
 // var.correction: the mean squared deviation, of count - correction; the correction is 1 if absent.
 template <typename T>
-struct Variance : detail::Spread<Opmath<T>> {
-  using Element = T;
-  constexpr explicit Variance(const auto& correction) : correction_(Variance::given_or_1(correction)) {}
+struct Variance : detail::Corrected<T> {
+  using detail::Corrected<T>::Corrected;
 
   KEYWAY_HD constexpr Real<T> project(Deviations<detail::Doubled<T>> acc, std::int64_t) const {
-    return static_cast<Real<T>>(detail::variance(acc, correction_));
+    return static_cast<Real<T>>(this->variance(acc));
   }
-
- private:
-  double correction_;
 };
 
 // std.correction: its square root.
 template <typename T>
-struct Std : detail::Spread<Opmath<T>> {
-  using Element = T;
-  constexpr explicit Std(const auto& correction) : correction_(Std::given_or_1(correction)) {}
+struct Std : detail::Corrected<T> {
+  using detail::Corrected<T>::Corrected;
 
   KEYWAY_HD Real<T> project(Deviations<detail::Doubled<T>> acc, std::int64_t) const {
-    return static_cast<Real<T>>(std::sqrt(detail::variance(acc, correction_)));
+    return static_cast<Real<T>>(std::sqrt(this->variance(acc)));
   }
-
- private:
-  double correction_;
 };
 
 // var_mean.correction: variance and mean.
 template <typename T>
-struct VarMean : detail::Spread<Opmath<T>> {
-  using Element = T;
-  constexpr explicit VarMean(const auto& correction) : correction_(VarMean::given_or_1(correction)) {}
+struct VarMean : detail::Corrected<T> {
+  using detail::Corrected<T>::Corrected;
 
   KEYWAY_HD constexpr Two<Real<T>, T> project(Deviations<detail::Doubled<T>> acc, std::int64_t) const {
-    return {static_cast<Real<T>>(detail::variance(acc, correction_)), static_cast<T>(acc.moments().mean)};
+    return {static_cast<Real<T>>(this->variance(acc)), static_cast<T>(acc.moments().mean)};
   }
-
- private:
-  double correction_;
 };
 
 namespace detail {

@@ -25,12 +25,6 @@ struct WideOf<T> {
 template <typename T>
 using Running = typename WideOf<T>::type;
 
-// To a float by way of rounding once.
-template <typename T, typename Wide>
-KEYWAY_HD constexpr T narrowed(Wide x) {
-  return static_cast<T>(x);
-}
-
 // The extreme so far; of equals the last, NaN for ever after.
 template <typename T, bool greatest>
 struct RunningExtreme {
@@ -59,7 +53,7 @@ struct Cumsum {
 
   KEYWAY_HD constexpr Acc identity() const { return Acc(); }
   KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return plus(acc, detail::widened<Acc>(x)); }
-  KEYWAY_HD constexpr T project(Acc acc, std::int64_t) const { return detail::narrowed<T>(acc); }
+  KEYWAY_HD constexpr T project(Acc acc, std::int64_t) const { return static_cast<T>(acc); }
 };
 
 template <typename T>
@@ -69,7 +63,7 @@ struct Cumprod {
 
   KEYWAY_HD constexpr Acc identity() const { return Acc(1); }
   KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return times(acc, detail::widened<Acc>(x)); }
-  KEYWAY_HD constexpr T project(Acc acc, std::int64_t) const { return detail::narrowed<T>(acc); }
+  KEYWAY_HD constexpr T project(Acc acc, std::int64_t) const { return static_cast<T>(acc); }
 };
 
 // A sum of exponentials, of exp(x - greatest).
@@ -93,7 +87,7 @@ struct Logcumsumexp {
     return {x, acc.sum * std::exp(acc.greatest - x) + 1};
   }
   KEYWAY_HD T project(Acc acc, std::int64_t) const {
-    return detail::narrowed<T>(acc.sum == 0 ? acc.greatest : acc.greatest + std::log(acc.sum));
+    return static_cast<T>(acc.sum == 0 ? acc.greatest : acc.greatest + std::log(acc.sum));
   }
 };
 
@@ -105,7 +99,7 @@ struct Logcumsumexp<T> {
 
   KEYWAY_HD constexpr Acc identity() const { return {-std::numeric_limits<double>::infinity(), 0}; }
   KEYWAY_HD Acc combine(Acc acc, T x, std::int64_t) const { return LogAddExp<Acc>()(acc, detail::widened<Acc>(x)); }
-  KEYWAY_HD T project(Acc acc, std::int64_t) const { return detail::narrowed<T>(acc); }
+  KEYWAY_HD T project(Acc acc, std::int64_t) const { return static_cast<T>(acc); }
 };
 
 // cummax and cummin: values and indices.

@@ -112,25 +112,18 @@ KEYWAY_TARGET_AVX512 void at_avx512(Args... args) {
 }
 #endif
 
-template <template <SimdLevel> typename Body, typename... Args>
+template <template <SimdLevel> typename Body, SimdLevel most, typename... Args>
 constexpr LevelTable<void (*)(Args...)> table_of(void (*)(Args...)) {
+  constexpr auto baseline = at_baseline<Body<SimdLevel::Baseline>, Args...>;
 #if KEYWAY_LOOPS_HAVE_LEVELS
-  return {at_baseline<Body<SimdLevel::Baseline>, Args...>, at_avx2<Body<SimdLevel::Avx2>, Args...>,
-          at_avx512<Body<SimdLevel::Avx512>, Args...>};
+  constexpr auto avx2 = at_avx2<Body<SimdLevel::Avx2>, Args...>;
+  if constexpr (most == SimdLevel::Avx2) {
+    return {baseline, avx2, avx2};
+  } else {
+    return {baseline, avx2, at_avx512<Body<SimdLevel::Avx512>, Args...>};
+  }
 #else
-  constexpr auto only = at_baseline<Body<SimdLevel::Baseline>, Args...>;
-  return {only, only, only};
-#endif
-}
-
-template <template <SimdLevel> typename Body, typename... Args>
-constexpr LevelTable<void (*)(Args...)> table_to_avx2_of(void (*)(Args...)) {
-#if KEYWAY_LOOPS_HAVE_LEVELS
-  constexpr auto best = at_avx2<Body<SimdLevel::Avx2>, Args...>;
-  return {at_baseline<Body<SimdLevel::Baseline>, Args...>, best, best};
-#else
-  constexpr auto only = at_baseline<Body<SimdLevel::Baseline>, Args...>;
-  return {only, only, only};
+  return {baseline, baseline, baseline};
 #endif
 }
 
@@ -139,12 +132,12 @@ constexpr LevelTable<void (*)(Args...)> table_to_avx2_of(void (*)(Args...)) {
 // Body<level>::run at each level. Requires: it is static, returns nothing, and is marked KEYWAY_INLINE.
 template <template <SimdLevel> typename Body>
 constexpr auto at_levels() {
-  return detail::table_of<Body>(&Body<SimdLevel::Baseline>::run);
+  return detail::table_of<Body, SimdLevel::Avx512>(&Body<SimdLevel::Baseline>::run);
 }
 // The same for bodies that gain nothing by vectors longer than those of AVX2.
 template <template <SimdLevel> typename Body>
 constexpr auto at_levels_to_avx2() {
-  return detail::table_to_avx2_of<Body>(&Body<SimdLevel::Baseline>::run);
+  return detail::table_of<Body, SimdLevel::Avx2>(&Body<SimdLevel::Baseline>::run);
 }
 
 }  // namespace keyway::inline v1

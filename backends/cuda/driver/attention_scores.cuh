@@ -4,7 +4,6 @@
 
 #include <keyway/backends/cuda/driver/attention_tiles.cuh>
 
-#include <cmath>
 #include <limits>
 
 namespace keyway::inline v1::cuda::detail {

@@ -40,25 +40,21 @@ std::string advice(cudaError_t status) {
   }
 }
 
+// Whether the call failed in a way that its caller expects; any other failure is an error.
+bool failed_as(cudaError_t expected, cudaError_t status, const char* call) {
+  if (status != expected) {
+    check(status, call, __FILE__, __LINE__);
+    return false;
+  }
+  (void)cudaGetLastError();
+  return true;
+}
+
 }  // namespace
 
-bool is_done(cudaError_t status, const char* call) {
-  if (status == cudaErrorNotReady) {
-    (void)cudaGetLastError();
-    return false;
-  }
-  check(status, call, __FILE__, __LINE__);
-  return true;
-}
+bool is_done(cudaError_t status, const char* call) { return !failed_as(cudaErrorNotReady, status, call); }
 
-bool is_there(cudaError_t status, const char* call) {
-  if (status == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
-    return false;
-  }
-  check(status, call, __FILE__, __LINE__);
-  return true;
-}
+bool is_there(cudaError_t status, const char* call) { return !failed_as(cudaErrorMemoryAllocation, status, call); }
 
 bool is_for_good(cudaError_t status) {
   switch (status) {

@@ -1,63 +1,45 @@
+#include <keyway/backends/common/plan_cache.h>
 #include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/cublas_lt.h>
 #include <keyway/backends/cuda/driver/cuda_device_guard.h>
-#include <keyway/backends/cuda/driver/devices.h>
-#include <keyway/backends/cuda/driver/shared_library.h>
 #include <keyway/backends/cuda/driver/tf32.h>
+#include <keyway/backends/cuda/driver/toolkit_library.h>
 #include <keyway/backends/cuda/driver/with_room.h>
-#include <keyway/backends/cuda/plan_cache.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/dtype/visit_dtype.h>
 
-#include <array>
 #include <cstring>
 #include <cublasLt.h>
 #include <fmt/format.h>
 #include <memory>
 #include <mutex>
-#include <string>
 
 namespace keyway::inline v1::cuda {
 
 namespace {
 
 // The functions that are used.
-#define KEYWAY_CUBLAS_LT_FUNCTIONS               \
-  KEYWAY_CUBLAS_LT(Create)                       \
-  KEYWAY_CUBLAS_LT(GetStatusName)                \
-  KEYWAY_CUBLAS_LT(MatmulDescCreate)             \
-  KEYWAY_CUBLAS_LT(MatmulDescDestroy)            \
-  KEYWAY_CUBLAS_LT(MatmulDescSetAttribute)       \
-  KEYWAY_CUBLAS_LT(MatrixLayoutCreate)           \
-  KEYWAY_CUBLAS_LT(MatrixLayoutDestroy)          \
-  KEYWAY_CUBLAS_LT(MatrixLayoutSetAttribute)     \
-  KEYWAY_CUBLAS_LT(MatmulPreferenceCreate)       \
-  KEYWAY_CUBLAS_LT(MatmulPreferenceDestroy)      \
-  KEYWAY_CUBLAS_LT(MatmulPreferenceSetAttribute) \
-  KEYWAY_CUBLAS_LT(MatmulAlgoGetHeuristic)       \
-  KEYWAY_CUBLAS_LT(Matmul)
+#define KEYWAY_CUBLAS_LT_FUNCTIONS(X)       \
+  X(cublasLt, Create)                       \
+  X(cublasLt, GetStatusName)                \
+  X(cublasLt, MatmulDescCreate)             \
+  X(cublasLt, MatmulDescDestroy)            \
+  X(cublasLt, MatmulDescSetAttribute)       \
+  X(cublasLt, MatrixLayoutCreate)           \
+  X(cublasLt, MatrixLayoutDestroy)          \
+  X(cublasLt, MatrixLayoutSetAttribute)     \
+  X(cublasLt, MatmulPreferenceCreate)       \
+  X(cublasLt, MatmulPreferenceDestroy)      \
+  X(cublasLt, MatmulPreferenceSetAttribute) \
+  X(cublasLt, MatmulAlgoGetHeuristic)       \
+  X(cublasLt, Matmul)
 
 // Under their own names without the prefix.
-struct CublasLt {
-#define KEYWAY_CUBLAS_LT(name) decltype(&cublasLt##name) name = nullptr;
-  KEYWAY_CUBLAS_LT_FUNCTIONS
-#undef KEYWAY_CUBLAS_LT
-  std::string problem;  // empty if all are there
-};
-
-CublasLt open_library() {
-  // What it is called where the toolkit is that this was built with.
-  LibraryFunctions<ToolkitLibrary> library(fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR));
-  CublasLt all;
-#define KEYWAY_CUBLAS_LT(name) library.find("cublasLt" #name, all.name);
-  KEYWAY_CUBLAS_LT_FUNCTIONS
-#undef KEYWAY_CUBLAS_LT
-  all.problem = library.problem();
-  return all;
-}
+KEYWAY_LIBRARY_TABLE(CublasLt, KEYWAY_CUBLAS_LT_FUNCTIONS)
 
 const CublasLt& cublas_lt() {
-  static const CublasLt& all = *new CublasLt(open_library());
+  // What it is called where the toolkit is that this was built with.
+  static const CublasLt& all = *new CublasLt(fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR));
   KEYWAY_CHECK_AS(
       NotImplemented, all.problem.empty(),
       "products of floating and complex matrices on CUDA need cuBLASLt {}: {}; install cuBLAS of CUDA {}, or "
@@ -185,8 +167,7 @@ struct CublasOfDevice {
   PlanCache<ProductProblem, Plan> plans{1024};
 };
 CublasOfDevice& cublas_of(Device device) {
-  static auto& all = *new std::array<CublasOfDevice, kMaxDevices>;
-  CublasOfDevice& found = all[static_cast<std::size_t>(device.index())];
+  CublasOfDevice& found = of_device<CublasOfDevice>(device);
   std::call_once(found.made, [&] {
     const OutsideCapture outside;  // it asks for memory of its own
     const auto lacks_memory = [](cublasStatus_t status) {
@@ -268,17 +249,13 @@ bool run_product(const ColumnMajorProduct& product, const Scalar& alpha, const S
   Operation with_bias;
   if (product.bias != nullptr) make_operation(with_bias, product);
   const Operation& operation = product.bias != nullptr ? with_bias : description.operation;
-  TensorBase workspace;
-  if (plan.workspace > 0) {
-    workspace = make_tensor({static_cast<std::int64_t>(plan.workspace)}, kByte, device);
-  }
+  const TensorBase memory = workspace(plan.workspace, device);
   const ScalarType sums = sum_dtype(product.problem.dtype);
   const Factor by(alpha, sums), with(beta, sums);
-  const cublasStatus_t status =
-      cublas_lt().Matmul(here.handle, operation.get(), by.bytes, product.a, description.a.get(), product.b,
-                         description.b.get(), with.bytes, product.c, description.c.get(), product.d,
-                         description.d.get(), &plan.algorithm, workspace.defined() ? workspace.data_ptr() : nullptr,
-                         plan.workspace, runtime_stream(cuda_device_guard().get_stream(device)));
+  const cublasStatus_t status = cublas_lt().Matmul(
+      here.handle, operation.get(), by.bytes, product.a, description.a.get(), product.b, description.b.get(),
+      with.bytes, product.c, description.c.get(), product.d, description.d.get(), &plan.algorithm,
+      data_or_null<void>(memory), plan.workspace, runtime_stream(cuda_device_guard().get_stream(device)));
   if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
     here.plans.replace(product.problem, {});
     return false;

@@ -1,6 +1,5 @@
 #include <keyway/backends/cuda/driver/check.h>
 #include <keyway/backends/cuda/driver/cuda_allocator.h>
-#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/device/device_guard.h>
 

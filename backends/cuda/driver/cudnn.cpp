@@ -1,11 +1,10 @@
+#include <keyway/backends/common/plan_cache.h>
 #include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/cudnn.h>
-#include <keyway/backends/cuda/driver/devices.h>
-#include <keyway/backends/cuda/driver/shared_library.h>
 #include <keyway/backends/cuda/driver/tf32.h>
+#include <keyway/backends/cuda/driver/toolkit_library.h>
 #include <keyway/backends/cuda/driver/with_room.h>
-#include <keyway/backends/cuda/plan_cache.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/dtype/visit_dtype.h>
 
@@ -24,39 +23,34 @@ namespace keyway::inline v1::cuda {
 namespace {
 
 // The functions that are used.
-#define KEYWAY_CUDNN_FUNCTIONS                            \
-  KEYWAY_CUDNN(Create)                                    \
-  KEYWAY_CUDNN(SetStream)                                 \
-  KEYWAY_CUDNN(GetErrorString)                            \
-  KEYWAY_CUDNN(GetLastErrorString)                        \
-  KEYWAY_CUDNN(CreateTensorDescriptor)                    \
-  KEYWAY_CUDNN(DestroyTensorDescriptor)                   \
-  KEYWAY_CUDNN(SetTensorNdDescriptor)                     \
-  KEYWAY_CUDNN(CreateFilterDescriptor)                    \
-  KEYWAY_CUDNN(DestroyFilterDescriptor)                   \
-  KEYWAY_CUDNN(SetFilterNdDescriptor)                     \
-  KEYWAY_CUDNN(CreateConvolutionDescriptor)               \
-  KEYWAY_CUDNN(DestroyConvolutionDescriptor)              \
-  KEYWAY_CUDNN(SetConvolutionNdDescriptor)                \
-  KEYWAY_CUDNN(SetConvolutionGroupCount)                  \
-  KEYWAY_CUDNN(SetConvolutionMathType)                    \
-  KEYWAY_CUDNN(GetConvolutionForwardAlgorithm_v7)         \
-  KEYWAY_CUDNN(GetConvolutionForwardWorkspaceSize)        \
-  KEYWAY_CUDNN(ConvolutionForward)                        \
-  KEYWAY_CUDNN(GetConvolutionBackwardDataAlgorithm_v7)    \
-  KEYWAY_CUDNN(GetConvolutionBackwardDataWorkspaceSize)   \
-  KEYWAY_CUDNN(ConvolutionBackwardData)                   \
-  KEYWAY_CUDNN(GetConvolutionBackwardFilterAlgorithm_v7)  \
-  KEYWAY_CUDNN(GetConvolutionBackwardFilterWorkspaceSize) \
-  KEYWAY_CUDNN(ConvolutionBackwardFilter)
+#define KEYWAY_CUDNN_FUNCTIONS(X)                     \
+  X(cudnn, Create)                                    \
+  X(cudnn, SetStream)                                 \
+  X(cudnn, GetErrorString)                            \
+  X(cudnn, GetLastErrorString)                        \
+  X(cudnn, CreateTensorDescriptor)                    \
+  X(cudnn, DestroyTensorDescriptor)                   \
+  X(cudnn, SetTensorNdDescriptor)                     \
+  X(cudnn, CreateFilterDescriptor)                    \
+  X(cudnn, DestroyFilterDescriptor)                   \
+  X(cudnn, SetFilterNdDescriptor)                     \
+  X(cudnn, CreateConvolutionDescriptor)               \
+  X(cudnn, DestroyConvolutionDescriptor)              \
+  X(cudnn, SetConvolutionNdDescriptor)                \
+  X(cudnn, SetConvolutionGroupCount)                  \
+  X(cudnn, SetConvolutionMathType)                    \
+  X(cudnn, GetConvolutionForwardAlgorithm_v7)         \
+  X(cudnn, GetConvolutionForwardWorkspaceSize)        \
+  X(cudnn, ConvolutionForward)                        \
+  X(cudnn, GetConvolutionBackwardDataAlgorithm_v7)    \
+  X(cudnn, GetConvolutionBackwardDataWorkspaceSize)   \
+  X(cudnn, ConvolutionBackwardData)                   \
+  X(cudnn, GetConvolutionBackwardFilterAlgorithm_v7)  \
+  X(cudnn, GetConvolutionBackwardFilterWorkspaceSize) \
+  X(cudnn, ConvolutionBackwardFilter)
 
 // Under their own names without the prefix.
-struct Cudnn {
-#define KEYWAY_CUDNN(name) decltype(&cudnn##name) name = nullptr;
-  KEYWAY_CUDNN_FUNCTIONS
-#undef KEYWAY_CUDNN
-  bool exists = false;
-};
+KEYWAY_LIBRARY_TABLE(Cudnn, KEYWAY_CUDNN_FUNCTIONS)
 
 bool is_wanted() {
   const char* const wanted = std::getenv("KEYWAY_CUDA_CUDNN");
@@ -64,16 +58,10 @@ bool is_wanted() {
 }
 
 Cudnn open_cudnn() {
-  Cudnn all;
-  if (!is_wanted()) return all;
-  LibraryFunctions<ToolkitLibrary> library(fmt::format("libcudnn.so.{}", CUDNN_MAJOR));
-  if (!library.is_open()) return all;
-#define KEYWAY_CUDNN(name) library.find("cudnn" #name, all.name);
-  KEYWAY_CUDNN_FUNCTIONS
-#undef KEYWAY_CUDNN
-  KEYWAY_CHECK_AS(NotImplemented, library.problem().empty(),
-                  "cuDNN cannot be used: {}; KEYWAY_CUDA_CUDNN=0 does without it", library.problem());
-  all.exists = true;
+  if (!is_wanted()) return {};
+  Cudnn all(fmt::format("libcudnn.so.{}", CUDNN_MAJOR));
+  KEYWAY_CHECK_AS(NotImplemented, !all.is_open || all.problem.empty(),
+                  "cuDNN cannot be used: {}; KEYWAY_CUDA_CUDNN=0 does without it", all.problem);
   return all;
 }
 const Cudnn& cudnn() {
@@ -207,10 +195,6 @@ struct CudnnOfDevice {
   cudnnHandle_t handle = nullptr;
   PlanCache<ConvProblem, ConvPlan> plans{1024};
 };
-CudnnOfDevice& cudnn_of(Device device) {
-  static auto& all = *new std::array<CudnnOfDevice, kMaxDevices>;
-  return all[static_cast<std::size_t>(device.index())];
-}
 // Requires: the mutex is held; `device` is current.
 cudnnHandle_t handle_of(CudnnOfDevice& here, Device device) {
   if (here.handle == nullptr) {
@@ -322,23 +306,23 @@ cudnnStatus_t run_convolution(cudnnHandle_t handle, const ConvProblem& problem, 
 
 bool cudnn_has(const ConvProblem& problem, Device device) {
   const DtypeSet known{kHalf, kBFloat16, kFloat, kDouble};
-  return known.contains(problem.dtype) && cudnn().exists && plan_of(problem, cudnn_of(device), device).exists;
+  return known.contains(problem.dtype) && cudnn().is_open &&
+         plan_of(problem, of_device<CudnnOfDevice>(device), device).exists;
 }
 
 bool cudnn_convolution(const ConvProblem& problem, void* x, void* w, void* y, Device device) {
-  CudnnOfDevice& here = cudnn_of(device);
+  CudnnOfDevice& here = of_device<CudnnOfDevice>(device);
   const ConvPlan plan = plan_of(problem, here, device);
   if (!plan.exists) return false;  // another thread found out
   const ConvDescription of(problem);
   of.set_math(plan.math);
-  TensorBase memory;
-  if (plan.workspace > 0) memory = make_tensor({static_cast<std::int64_t>(plan.workspace)}, kByte, device);
+  const TensorBase memory = workspace(plan.workspace, device);
   cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
   {
     const std::lock_guard lock(here.mutex);
     const cudnnHandle_t handle = handle_of(here, device);
     KEYWAY_CUDNN_CALL(SetStream, handle, runtime_stream(cuda_device_guard().get_stream(device)));
-    status = run_convolution(handle, problem, of, plan, memory.defined() ? memory.data_ptr() : nullptr, x, w, y);
+    status = run_convolution(handle, problem, of, plan, data_or_null<void>(memory), x, w, y);
   }
   if (is_unsupported(status)) {
     here.plans.replace(problem, {});

@@ -1,10 +1,9 @@
+#include <keyway/backends/common/plan_cache.h>
 #include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/cufft.h>
-#include <keyway/backends/cuda/driver/devices.h>
-#include <keyway/backends/cuda/driver/shared_library.h>
+#include <keyway/backends/cuda/driver/toolkit_library.h>
 #include <keyway/backends/cuda/driver/with_room.h>
-#include <keyway/backends/cuda/plan_cache.h>
 #include <keyway/core/base/error.h>
 
 #include <array>
@@ -12,43 +11,27 @@
 #include <fmt/format.h>
 #include <memory>
 #include <mutex>
-#include <string>
 
 namespace keyway::inline v1::cuda {
 
 namespace {
 
 // The functions that are used.
-#define KEYWAY_CUFFT_FUNCTIONS    \
-  KEYWAY_CUFFT(Create)            \
-  KEYWAY_CUFFT(Destroy)           \
-  KEYWAY_CUFFT(SetAutoAllocation) \
-  KEYWAY_CUFFT(MakePlanMany64)    \
-  KEYWAY_CUFFT(SetWorkArea)       \
-  KEYWAY_CUFFT(SetStream)         \
-  KEYWAY_CUFFT(ExecC2C)           \
-  KEYWAY_CUFFT(ExecZ2Z)
+#define KEYWAY_CUFFT_FUNCTIONS(X) \
+  X(cufft, Create)                \
+  X(cufft, Destroy)               \
+  X(cufft, SetAutoAllocation)     \
+  X(cufft, MakePlanMany64)        \
+  X(cufft, SetWorkArea)           \
+  X(cufft, SetStream)             \
+  X(cufft, ExecC2C)               \
+  X(cufft, ExecZ2Z)
 
 // Under their own names without the prefix.
-struct Cufft {
-#define KEYWAY_CUFFT(name) decltype(&cufft##name) name = nullptr;
-  KEYWAY_CUFFT_FUNCTIONS
-#undef KEYWAY_CUFFT
-  std::string problem;  // empty if all are there
-};
-
-Cufft open_cufft() {
-  LibraryFunctions<ToolkitLibrary> library(fmt::format("libcufft.so.{}", CUFFT_VER_MAJOR));
-  Cufft all;
-#define KEYWAY_CUFFT(name) library.find("cufft" #name, all.name);
-  KEYWAY_CUFFT_FUNCTIONS
-#undef KEYWAY_CUFFT
-  all.problem = library.problem();
-  return all;
-}
+KEYWAY_LIBRARY_TABLE(Cufft, KEYWAY_CUFFT_FUNCTIONS)
 
 const Cufft& cufft() {
-  static const Cufft& all = *new Cufft(open_cufft());
+  static const Cufft& all = *new Cufft(fmt::format("libcufft.so.{}", CUFFT_VER_MAJOR));
   KEYWAY_CHECK_AS(NotImplemented, all.problem.empty(),
                   "Fourier transforms on CUDA need cuFFT {}: {}; install it, or name its folder in LD_LIBRARY_PATH",
                   CUFFT_VER_MAJOR, all.problem);
@@ -90,8 +73,7 @@ class CufftPlan {
   CufftPlan& operator=(const CufftPlan&) = delete;
 
   void run(void* from, void* to, bool forward, Device device) {
-    TensorBase memory;
-    if (workspace_ > 0) memory = make_tensor({static_cast<std::int64_t>(workspace_)}, kByte, device);
+    const TensorBase memory = workspace(workspace_, device);
     const Stream stream = cuda_device_guard().get_stream(device);
     const int direction = forward ? CUFFT_FORWARD : CUFFT_INVERSE;
     const std::lock_guard lock(mutex_);
@@ -130,21 +112,15 @@ class CufftPlan {
 };
 
 // As many as there is memory of devices for: each has tables of its own there.
-using Plans = PlanCache<FourierProblem, std::shared_ptr<CufftPlan>>;
-constexpr std::size_t kMostPlans = 128;
-
-Plans& plans_of(Device device) {
-  struct FourierOfDevice {
-    Plans plans{kMostPlans};
-  };
-  static auto& all = *new std::array<FourierOfDevice, kMaxDevices>;
-  return all[static_cast<std::size_t>(device.index())].plans;
-}
+struct FourierOfDevice {
+  PlanCache<FourierProblem, std::shared_ptr<CufftPlan>> plans{128};
+};
 
 }  // namespace
 
 void cufft_transform(const FourierProblem& problem, void* from, void* to, bool forward, Device device) {
-  const auto plan = plans_of(device).get(problem, [&] { return std::make_shared<CufftPlan>(problem, device); });
+  const auto plan = of_device<FourierOfDevice>(device).plans.get(
+      problem, [&] { return std::make_shared<CufftPlan>(problem, device); });
   plan->run(from, to, forward, device);
 }
 

@@ -1,60 +1,41 @@
 #include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/cusolver.h>
-#include <keyway/backends/cuda/driver/devices.h>
-#include <keyway/backends/cuda/driver/shared_library.h>
+#include <keyway/backends/cuda/driver/toolkit_library.h>
 #include <keyway/backends/cuda/driver/with_room.h>
 #include <keyway/core/base/error.h>
-#include <keyway/core/tensor/tensor_base.h>
 
-#include <array>
 #include <cusolverDn.h>
 #include <fmt/format.h>
 #include <mutex>
-#include <string>
 
 namespace keyway::inline v1::cuda {
 
 namespace {
 
 // The functions that are used.
-#define KEYWAY_CUSOLVER_FUNCTIONS    \
-  KEYWAY_CUSOLVER(Create)            \
-  KEYWAY_CUSOLVER(CreateParams)      \
-  KEYWAY_CUSOLVER(SetStream)         \
-  KEYWAY_CUSOLVER(Xpotrf)            \
-  KEYWAY_CUSOLVER(Xpotrf_bufferSize) \
-  KEYWAY_CUSOLVER(Xgetrf)            \
-  KEYWAY_CUSOLVER(Xgetrf_bufferSize) \
-  KEYWAY_CUSOLVER(Xgeqrf)            \
-  KEYWAY_CUSOLVER(Xgeqrf_bufferSize) \
-  KEYWAY_CUSOLVER(Xsyevd)            \
-  KEYWAY_CUSOLVER(Xsyevd_bufferSize) \
-  KEYWAY_CUSOLVER(Xgesvd)            \
-  KEYWAY_CUSOLVER(Xgesvd_bufferSize) \
-  KEYWAY_CUSOLVER(Xgeev)             \
-  KEYWAY_CUSOLVER(Xgeev_bufferSize)
+#define KEYWAY_CUSOLVER_FUNCTIONS(X) \
+  X(cusolverDn, Create)              \
+  X(cusolverDn, CreateParams)        \
+  X(cusolverDn, SetStream)           \
+  X(cusolverDn, Xpotrf)              \
+  X(cusolverDn, Xpotrf_bufferSize)   \
+  X(cusolverDn, Xgetrf)              \
+  X(cusolverDn, Xgetrf_bufferSize)   \
+  X(cusolverDn, Xgeqrf)              \
+  X(cusolverDn, Xgeqrf_bufferSize)   \
+  X(cusolverDn, Xsyevd)              \
+  X(cusolverDn, Xsyevd_bufferSize)   \
+  X(cusolverDn, Xgesvd)              \
+  X(cusolverDn, Xgesvd_bufferSize)   \
+  X(cusolverDn, Xgeev)               \
+  X(cusolverDn, Xgeev_bufferSize)
 
 // Under their own names without the prefix.
-struct Cusolver {
-#define KEYWAY_CUSOLVER(name) decltype(&cusolverDn##name) name = nullptr;
-  KEYWAY_CUSOLVER_FUNCTIONS
-#undef KEYWAY_CUSOLVER
-  std::string problem;  // empty if all are there
-};
-
-Cusolver open_cusolver() {
-  LibraryFunctions<ToolkitLibrary> library(fmt::format("libcusolver.so.{}", CUSOLVER_VER_MAJOR));
-  Cusolver all;
-#define KEYWAY_CUSOLVER(name) library.find("cusolverDn" #name, all.name);
-  KEYWAY_CUSOLVER_FUNCTIONS
-#undef KEYWAY_CUSOLVER
-  all.problem = library.problem();
-  return all;
-}
+KEYWAY_LIBRARY_TABLE(Cusolver, KEYWAY_CUSOLVER_FUNCTIONS)
 
 const Cusolver& cusolver() {
-  static const Cusolver& all = *new Cusolver(open_cusolver());
+  static const Cusolver& all = *new Cusolver(fmt::format("libcusolver.so.{}", CUSOLVER_VER_MAJOR));
   KEYWAY_CHECK_AS(NotImplemented, all.problem.empty(),
                   "decompositions of matrices on CUDA need cuSOLVER {}: {}; install it, or name its folder in "
                   "LD_LIBRARY_PATH",
@@ -87,11 +68,6 @@ struct CusolverOfDevice {
   cusolverDnParams_t parameters = nullptr;
 };
 
-CusolverOfDevice& cusolver_of(Device device) {
-  static auto& all = *new std::array<CusolverOfDevice, kMaxDevices>;
-  return all[static_cast<std::size_t>(device.index())];
-}
-
 cudaDataType_t type_of(ScalarType dtype) {
   switch (dtype) {
     case ScalarType::Float: return CUDA_R_32F;
@@ -110,7 +86,7 @@ template <typename Size, typename Run>
 void solve(Device device, const Size& size, const Run& run) {
   const Stream stream = cuda_device_guard().get_stream(device);
   refuse_in_capture("a decomposition");
-  CusolverOfDevice& here = cusolver_of(device);
+  CusolverOfDevice& here = of_device<CusolverOfDevice>(device);
   const std::lock_guard lock(here.mutex);
   if (here.handle == nullptr) {
     const auto lacks_memory = [](cusolverStatus_t status) { return status == CUSOLVER_STATUS_ALLOC_FAILED; };
@@ -121,27 +97,27 @@ void solve(Device device, const Size& size, const Run& run) {
   KEYWAY_CUSOLVER_CALL(SetStream, here.handle, runtime_stream(stream));
   std::size_t on_device = 0, on_host = 0;
   size(here.handle, here.parameters, &on_device, &on_host);
-  const auto memory = [](std::size_t bytes, Device on) {
-    return bytes == 0 ? TensorBase() : make_tensor({static_cast<std::int64_t>(bytes)}, kByte, on);
-  };
-  const TensorBase device_memory = memory(on_device, device), host_memory = memory(on_host, DeviceType::CPU);
-  const auto address = [](const TensorBase& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; };
-  run(here.handle, here.parameters, address(device_memory), on_device, address(host_memory), on_host);
+  const TensorBase device_memory = workspace(on_device, device), host_memory = workspace(on_host, DeviceType::CPU);
+  run(here.handle, here.parameters, data_or_null<void>(device_memory), on_device, data_or_null<void>(host_memory),
+      on_host);
 }
+
+// The same of a function whose arguments are those of its _bufferSize. `device` and `info` are the caller's.
+#define KEYWAY_CUSOLVER_SOLVE(name, ...)                                                    \
+  solve(                                                                                    \
+      device,                                                                               \
+      [&](auto handle, auto parameters, auto... bytes) {                                    \
+        KEYWAY_CUSOLVER_CALL(name##_bufferSize, handle, parameters, __VA_ARGS__, bytes...); \
+      },                                                                                    \
+      [&](auto handle, auto parameters, auto... workspaces) {                               \
+        KEYWAY_CUSOLVER_CALL(name, handle, parameters, __VA_ARGS__, workspaces..., info);   \
+      })
 
 }  // namespace
 
 void cusolver_potrf(bool upper, DeviceMatrix a, std::int32_t* info, Device device) {
   const cudaDataType_t type = type_of(a.dtype);
-  const auto size = [&](auto handle, auto parameters, auto... bytes) {
-    KEYWAY_CUSOLVER_CALL(Xpotrf_bufferSize, handle, parameters, triangle(upper), a.rows, type, a.data, a.rows, type,
-                         bytes...);
-  };
-  const auto run = [&](auto handle, auto parameters, auto... workspaces) {
-    KEYWAY_CUSOLVER_CALL(Xpotrf, handle, parameters, triangle(upper), a.rows, type, a.data, a.rows, type, workspaces...,
-                         info);
-  };
-  solve(device, size, run);
+  KEYWAY_CUSOLVER_SOLVE(Xpotrf, triangle(upper), a.rows, type, a.data, a.rows, type);
 }
 
 void cusolver_getrf(bool pivot, DeviceMatrix a, std::int64_t* pivots, std::int32_t* info, Device device) {
@@ -159,28 +135,12 @@ void cusolver_getrf(bool pivot, DeviceMatrix a, std::int64_t* pivots, std::int32
 
 void cusolver_geqrf(DeviceMatrix a, void* tau, std::int32_t* info, Device device) {
   const cudaDataType_t type = type_of(a.dtype);
-  const auto size = [&](auto handle, auto parameters, auto... bytes) {
-    KEYWAY_CUSOLVER_CALL(Xgeqrf_bufferSize, handle, parameters, a.rows, a.columns, type, a.data, a.rows, type, tau,
-                         type, bytes...);
-  };
-  const auto run = [&](auto handle, auto parameters, auto... workspaces) {
-    KEYWAY_CUSOLVER_CALL(Xgeqrf, handle, parameters, a.rows, a.columns, type, a.data, a.rows, type, tau, type,
-                         workspaces..., info);
-  };
-  solve(device, size, run);
+  KEYWAY_CUSOLVER_SOLVE(Xgeqrf, a.rows, a.columns, type, a.data, a.rows, type, tau, type);
 }
 
 void cusolver_syevd(bool upper, bool vectors, DeviceMatrix a, void* values, std::int32_t* info, Device device) {
   const cudaDataType_t type = type_of(a.dtype), real = type_of(to_real(a.dtype));
-  const auto size = [&](auto handle, auto parameters, auto... bytes) {
-    KEYWAY_CUSOLVER_CALL(Xsyevd_bufferSize, handle, parameters, mode(vectors), triangle(upper), a.rows, type, a.data,
-                         a.rows, real, values, type, bytes...);
-  };
-  const auto run = [&](auto handle, auto parameters, auto... workspaces) {
-    KEYWAY_CUSOLVER_CALL(Xsyevd, handle, parameters, mode(vectors), triangle(upper), a.rows, type, a.data, a.rows, real,
-                         values, type, workspaces..., info);
-  };
-  solve(device, size, run);
+  KEYWAY_CUSOLVER_SOLVE(Xsyevd, mode(vectors), triangle(upper), a.rows, type, a.data, a.rows, real, values, type);
 }
 
 void cusolver_gesvd(DeviceMatrix a, void* s, DeviceMatrix u, DeviceMatrix vh, std::int32_t* info, Device device) {
@@ -188,29 +148,14 @@ void cusolver_gesvd(DeviceMatrix a, void* s, DeviceMatrix u, DeviceMatrix vh, st
   const signed char job = u.data == nullptr ? 'N' : u.columns > a.columns ? 'A' : 'S';
   const signed char right_job = u.data == nullptr ? 'N' : 'A';  // as many as the matrix has columns
   const std::int64_t right_rows = u.data == nullptr ? a.columns : vh.rows;
-  const auto size = [&](auto handle, auto parameters, auto... bytes) {
-    KEYWAY_CUSOLVER_CALL(Xgesvd_bufferSize, handle, parameters, job, right_job, a.rows, a.columns, type, a.data, a.rows,
-                         real, s, type, u.data, a.rows, type, vh.data, right_rows, type, bytes...);
-  };
-  const auto run = [&](auto handle, auto parameters, auto... workspaces) {
-    KEYWAY_CUSOLVER_CALL(Xgesvd, handle, parameters, job, right_job, a.rows, a.columns, type, a.data, a.rows, real, s,
-                         type, u.data, a.rows, type, vh.data, right_rows, type, workspaces..., info);
-  };
-  solve(device, size, run);
+  KEYWAY_CUSOLVER_SOLVE(Xgesvd, job, right_job, a.rows, a.columns, type, a.data, a.rows, real, s, type, u.data, a.rows,
+                        type, vh.data, right_rows, type);
 }
 
 void cusolver_geev(DeviceMatrix a, void* values, void* vectors, std::int32_t* info, Device device) {
   const cudaDataType_t type = type_of(a.dtype), complex_type = type_of(to_complex(a.dtype));
-  const auto size = [&](auto handle, auto parameters, auto... bytes) {
-    KEYWAY_CUSOLVER_CALL(Xgeev_bufferSize, handle, parameters, mode(false), mode(vectors != nullptr), a.rows, type,
-                         a.data, a.rows, complex_type, values, type, nullptr, a.rows, type, vectors, a.rows, type,
-                         bytes...);
-  };
-  const auto run = [&](auto handle, auto parameters, auto... workspaces) {
-    KEYWAY_CUSOLVER_CALL(Xgeev, handle, parameters, mode(false), mode(vectors != nullptr), a.rows, type, a.data, a.rows,
-                         complex_type, values, type, nullptr, a.rows, type, vectors, a.rows, type, workspaces..., info);
-  };
-  solve(device, size, run);
+  KEYWAY_CUSOLVER_SOLVE(Xgeev, mode(false), mode(vectors != nullptr), a.rows, type, a.data, a.rows, complex_type,
+                        values, type, nullptr, a.rows, type, vectors, a.rows, type);
 }
 
 }  // namespace keyway::inline v1::cuda

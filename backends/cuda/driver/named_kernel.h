@@ -4,8 +4,6 @@
 
 #include <keyway/core/schema/fixed_string.h>
 
-#include <utility>
-
 namespace keyway::inline v1::cuda {
 
 // The operator whose kernel runs in this thread. As long as it lives.

@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 namespace keyway::inline v1::cuda {

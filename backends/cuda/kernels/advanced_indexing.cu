@@ -4,7 +4,8 @@
 #include <keyway/backends/cuda/kernels/indexed_rows.cuh>
 #include <keyway/backends/cuda/kernels/kernels_advanced_indexing.h>
 #include <keyway/backends/cuda/kernels/offsets.h>
-#include <keyway/backends/cuda/kernels/write_operands.h>
+#include <keyway/backends/cuda/kernels/operands.h>
+#include <keyway/core/tensor/iteration_space.h>
 #include <keyway/ops/rules/advanced_indexing.h>
 
 #include <utility>
@@ -34,16 +35,6 @@ IndexedRows rows_of(const TensorBase& table, const rules::IndexedShape& shape, c
   return IndexedRows(table, shape.block, rows, block_of_rows);
 }
 
-// `values` broadcast to `sizes`.
-TensorBase expanded(const TensorBase& values, IntArrayRef sizes) {
-  DimVector strides(sizes.size(), 0);
-  const std::size_t lead = sizes.size() - values.sizes().size();
-  for (std::size_t d = lead; d < sizes.size(); ++d) {
-    if (values.sizes()[d - lead] != 1) strides[d] = values.strides()[d - lead];
-  }
-  return make_view(values, sizes, strides, values.storage_offset());
-}
-
 }  // namespace
 
 void _index(const TensorBase& self, ArrayRef<TensorBase> indices, TensorBase& out) {
@@ -55,7 +46,7 @@ void _index_put(const TensorBase& self, ArrayRef<TensorBase> indices, const Tens
                 TensorBase& out) {
   const rules::IndexedShape shape = rules::indexed_shape(self, indices);
   const TensorBase offsets = row_offsets(out, indices, shape.rows);
-  const TensorBase from = expanded(apart_from(values, out), shape.sizes());
+  const TensorBase from = expanded_to(apart_from(values, out), shape.sizes());
   begin_as(self, out);
   const IndexedRows rows = rows_of(out, shape, from);
   if (accumulate) {

@@ -6,10 +6,10 @@
 #include <keyway/backends/cuda/attention_blocks.h>
 #include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/row_values.cuh>
-#include <keyway/backends/cuda/kernels/contiguous_out.h>
 #include <keyway/backends/cuda/kernels/flash_attention.h>
 #include <keyway/backends/cuda/kernels/kernels_attention.h>
 #include <keyway/backends/cuda/kernels/multiply.h>
+#include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/top_and_sum.cuh>
 #include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
@@ -103,12 +103,6 @@ struct ScoreGradientsOfRow {
     }
   }
 };
-
-TensorBase transposed(const TensorBase& matrices) {
-  const IntArrayRef sizes = matrices.sizes(), strides = matrices.strides();
-  return make_view(matrices, {sizes[0], sizes[2], sizes[1]}, {strides[0], strides[2], strides[1]},
-                   matrices.storage_offset());
-}
 
 // `count` row-major matrices of `memory`, from a row of it.
 TensorBase matrices_at(const TensorBase& memory, std::int64_t first_row, std::int64_t count, std::int64_t rows,
@@ -314,18 +308,12 @@ struct FlashAttention {
 };
 
 // A tensor for a result that has dense rows: `out` itself if it does, else one that finish() copies to it.
-class DenseRowsOut {
+class DenseRowsOut : public operands::ResultBeside<copy_elements> {
  public:
   explicit DenseRowsOut(const TensorBase& out)
-      : out_(out), target_(has_dense_rows(out) ? out : make_tensor(out.sizes(), out.dtype(), out.device())) {}
+      : ResultBeside(out, has_dense_rows(out) ? out : make_tensor(out.sizes(), out.dtype(), out.device())) {}
 
-  AttentionHeads heads() const { return attention_heads(target_); }
-  void finish() const {
-    if (!target_.is_same(out_)) copy_elements(target_, out_);
-  }
-
- private:
-  TensorBase out_, target_;
+  AttentionHeads heads() const { return attention_heads(tensor()); }
 };
 
 void attend_by_tensor_cores(FlashAttention of, const TensorBase& output, const TensorBase& logsumexp) {

@@ -89,42 +89,6 @@ Means even_means(const TensorBase& in, const TensorBase& out, std::size_t rank) 
 
 }  // namespace
 
-void avg_pool2d(const TensorBase& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool,
-                bool count_include_pad, std::optional<std::int64_t> divisor_override, TensorBase& out) {
-  average("avg_pool2d", fixed_means(self, out, 2, kernel_size, stride, padding, count_include_pad, divisor_override),
-          self, out, 2);
-}
-void avg_pool3d(const TensorBase& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool,
-                bool count_include_pad, std::optional<std::int64_t> divisor_override, TensorBase& out) {
-  average("avg_pool3d", fixed_means(self, out, 3, kernel_size, stride, padding, count_include_pad, divisor_override),
-          self, out, 3);
-}
-void avg_pool2d_backward(const TensorBase& grad_output, const TensorBase& self, IntArrayRef kernel_size,
-                         IntArrayRef stride, IntArrayRef padding, bool, bool count_include_pad,
-                         std::optional<std::int64_t> divisor_override, TensorBase& grad_input) {
-  spread("avg_pool2d_backward",
-         fixed_means(self, grad_output, 2, kernel_size, stride, padding, count_include_pad, divisor_override),
-         grad_output, grad_input, 2);
-}
-void avg_pool3d_backward(const TensorBase& grad_output, const TensorBase& self, IntArrayRef kernel_size,
-                         IntArrayRef stride, IntArrayRef padding, bool, bool count_include_pad,
-                         std::optional<std::int64_t> divisor_override, TensorBase& grad_input) {
-  spread("avg_pool3d_backward",
-         fixed_means(self, grad_output, 3, kernel_size, stride, padding, count_include_pad, divisor_override),
-         grad_output, grad_input, 3);
-}
-
-void _adaptive_avg_pool2d(const TensorBase& self, IntArrayRef, TensorBase& out) {
-  average("_adaptive_avg_pool2d", even_means(self, out, 2), self, out, 2);
-}
-void _adaptive_avg_pool3d(const TensorBase& self, IntArrayRef, TensorBase& out) {
-  average("_adaptive_avg_pool3d", even_means(self, out, 3), self, out, 3);
-}
-void _adaptive_avg_pool2d_backward(const TensorBase& grad_output, const TensorBase& self, TensorBase& out) {
-  spread("_adaptive_avg_pool2d_backward", even_means(self, grad_output, 2), grad_output, out, 2);
-}
-void _adaptive_avg_pool3d_backward(const TensorBase& grad_output, const TensorBase& self, TensorBase& out) {
-  spread("_adaptive_avg_pool3d_backward", even_means(self, grad_output, 3), grad_output, out, 3);
-}
+#include <keyway/backends/common/avg_pool.inc>
 
 }  // namespace keyway::inline v1::cuda

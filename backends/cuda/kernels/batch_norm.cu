@@ -7,8 +7,8 @@
 #include <keyway/backends/common/channels.h>
 #include <keyway/backends/cuda/divisor.h>
 #include <keyway/backends/cuda/driver/row_values.cuh>
-#include <keyway/backends/cuda/kernels/contiguous_out.h>
 #include <keyway/backends/cuda/kernels/kernels_normalization.h>
+#include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 #include <keyway/ops/functors/reduction.h>
@@ -284,11 +284,6 @@ void each_channel(const F& functor, Device on) {
   if (functor.writes()) rows<1>(row_space, WriteStretch<F>{functor, sums + stretches * channels}, on);
 }
 
-template <typename T>
-T* pointer_to(const TensorBase& tensor) {
-  return tensor.defined() ? static_cast<T*>(tensor.data_ptr()) : nullptr;
-}
-
 }  // namespace
 
 void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, const TensorBase& bias, double eps,
@@ -302,8 +297,8 @@ void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, cons
     const TensorBase x = last ? channels_as_columns(input, at) : contiguous(at.in_planes(input));
     const TensorBase w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
     const ContiguousOut y(last ? channels_as_columns(out0, at) : at.in_planes(out0)), mean(out1), var(out2);
-    each_channel(BatchNorm<T>{Channels(at, last), pointer_to<const T>(x), y.data<T>(), pointer_to<const Acc>(w),
-                              pointer_to<const Acc>(b), mean.data<Acc>(), var.data<Acc>(), static_cast<Acc>(eps)},
+    each_channel(BatchNorm<T>{Channels(at, last), data_or_null<const T>(x), y.data<T>(), data_or_null<const Acc>(w),
+                              data_or_null<const Acc>(b), mean.data<Acc>(), var.data<Acc>(), static_cast<Acc>(eps)},
                  input.device());
     y.finish();
     mean.finish();
@@ -327,10 +322,10 @@ void _batch_norm_backward(const TensorBase& grad_out, const TensorBase& input, c
     const TensorBase m = contiguous(mean), v = contiguous(var);
     const ContiguousOut grad_input(last ? channels_as_columns(out0, at) : at.in_planes(out0)), grad_weight(out1),
         grad_bias(out2);
-    each_channel(BatchNormBackward<T>{Channels(at, last), pointer_to<const T>(g), pointer_to<const T>(x),
-                                      pointer_to<const Acc>(m), pointer_to<const Acc>(v), pointer_to<const Acc>(w),
-                                      grad_input.data<T>(), grad_weight.data<Acc>(), grad_bias.data<Acc>(),
-                                      static_cast<Acc>(eps)},
+    each_channel(BatchNormBackward<T>{Channels(at, last), data_or_null<const T>(g), data_or_null<const T>(x),
+                                      data_or_null<const Acc>(m), data_or_null<const Acc>(v),
+                                      data_or_null<const Acc>(w), grad_input.data<T>(), grad_weight.data<Acc>(),
+                                      grad_bias.data<Acc>(), static_cast<Acc>(eps)},
                  input.device());
     grad_input.finish();
     grad_weight.finish();

@@ -86,7 +86,7 @@ void _cross_entropy_forward(const TensorBase& self, const TensorBase& target, co
       RowSpace row_space(from.sizes(), 1);
       rows_of_values<2>(row_space.tensor(normalizers).tensor(from), NormalizerOfRow<T>{}, self.device());
     }
-    const Classes<T> classes{data_or_null<T>(weights), from.sizes()[1], ignore_index};
+    const Classes<T> classes{data_or_null<const T>(weights), from.sizes()[1], ignore_index};
     write_losses<T>(NormalizedLog<T>{from.strides()[1]}, from, targets, normalizers, classes,
                     reduction == Reduction::Mean, output, total_weight);
   });
@@ -100,10 +100,10 @@ void _cross_entropy_backward(const TensorBase& grad_output, const TensorBase& se
   const TensorBase targets = contiguous_as(target, kLong), weights = contiguous(weight);
   const TensorBase normalizers = contiguous(normalizer);
   visit_floating(self.dtype(), "_cross_entropy_backward", [&]<typename T>() {
-    const Classes<T> classes{data_or_null<T>(weights), from.sizes()[1], ignore_index};
-    const RowNumbers<T> of{data_or_null<std::int64_t>(targets), data_or_null<Opmath<T>>(normalizers),
-                           data_or_null<T>(grad_output), grad_output.numel() > 1 ? grad_output.strides()[0] : 0,
-                           reduction == Reduction::Mean ? data_or_null<T>(total_weight) : nullptr};
+    const Classes<T> classes{data_or_null<const T>(weights), from.sizes()[1], ignore_index};
+    const RowNumbers<T> of{data_or_null<const std::int64_t>(targets), data_or_null<const Opmath<T>>(normalizers),
+                           data_or_null<const T>(grad_output), grad_output.numel() > 1 ? grad_output.strides()[0] : 0,
+                           reduction == Reduction::Mean ? data_or_null<const T>(total_weight) : nullptr};
     RowSpace row_space(from.sizes(), 1);
     rows_of_values<3>(row_space.tensor(to).tensor(from).number(), CrossEntropyBackward<T>{classes, of}, self.device());
   });

@@ -1,7 +1,6 @@
 // Decompositions of matrices: cuSOLVER's, one matrix after the other.
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/kernels/column_major.h>
-#include <keyway/backends/cuda/kernels/contiguous_out.h>
 #include <keyway/backends/cuda/kernels/kernels_decompositions.h>
 #include <keyway/backends/cuda/kernels/kernels_triangular.h>
 #include <keyway/backends/cuda/kernels/operands.h>
@@ -9,7 +8,6 @@
 #include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>

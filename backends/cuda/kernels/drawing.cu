@@ -11,7 +11,6 @@
 #include <keyway/ops/functors/random.h>
 #include <keyway/ops/rules/random.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

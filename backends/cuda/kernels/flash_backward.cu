@@ -10,7 +10,6 @@
 #include <keyway/backends/cuda/kernels/flash_attention.h>
 #include <keyway/core/dtype/visit_dtype.h>
 
-#include <cmath>
 #include <limits>
 
 namespace keyway::inline v1::cuda {

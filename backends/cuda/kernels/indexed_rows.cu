@@ -65,14 +65,6 @@ std::size_t widen(IterationSpace& space, std::size_t itemsize, int still, std::i
 
 }  // namespace
 
-DimVector dims_but(std::int64_t rank, std::int64_t dim) {
-  DimVector dims;
-  for (std::int64_t d = 0; d < rank; ++d) {
-    if (d != dim) dims.push_back(d);
-  }
-  return dims;
-}
-
 IndexedRows::IndexedRows(const TensorBase& table, IntArrayRef block_of_table, const TensorBase& rows,
                          IntArrayRef block_of_rows)
     : table_(table), rows_(rows), block_strides_(rows.sizes().size(), 0) {

@@ -17,9 +17,6 @@
 
 namespace keyway::inline v1::cuda {
 
-// The dimensions of a tensor of `rank` dimensions but one.
-DimVector dims_but(std::int64_t rank, std::int64_t dim);
-
 class IndexedRows {
  public:
   // The dimensions `block_of_table` of `table` and `block_of_rows` of `rows` are a block's, in this order and of equal

@@ -5,7 +5,6 @@
 #include <keyway/backends/cuda/kernels/kernels_indexing.h>
 #include <keyway/backends/cuda/kernels/offsets.h>
 #include <keyway/backends/cuda/kernels/operands.h>
-#include <keyway/backends/cuda/kernels/write_operands.h>
 #include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 

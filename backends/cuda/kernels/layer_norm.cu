@@ -7,8 +7,8 @@
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/driver/reduction.cuh>
 #include <keyway/backends/cuda/driver/row_values.cuh>
-#include <keyway/backends/cuda/kernels/contiguous_out.h>
 #include <keyway/backends/cuda/kernels/kernels_normalization.h>
+#include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
@@ -129,11 +129,6 @@ struct ColumnsOfChunk {
   }
 };
 
-template <typename T>
-T* data_of(const TensorBase& tensor) {
-  return tensor.defined() ? static_cast<T*>(tensor.data_ptr()) : nullptr;
-}
-
 // Calls f(Affine) with weight and bias as they are, if they have the dtype of the input, else as they accumulate. Each
 // may be undefined.
 template <typename T, typename F>
@@ -142,7 +137,7 @@ void with_affine(const TensorBase& weight, const TensorBase& bias, const F& f) {
   const auto call = [&]<typename W>() {
     const TensorBase w = contiguous_as(weight, cpp_type_to_scalar_type<W>),
                      b = contiguous_as(bias, cpp_type_to_scalar_type<W>);
-    f(Affine<W>(data_of<const W>(w), data_of<const W>(b)));
+    f(Affine<W>(data_or_null<const W>(w), data_or_null<const W>(b)));
   };
   const auto is_as_input = [&](const TensorBase& tensor) { return !tensor.defined() || tensor.dtype() == kInput; };
   if (is_as_input(weight) && is_as_input(bias)) return call.template operator()<T>();
@@ -166,7 +161,8 @@ void column_sums(const TensorBase& grad, const TensorBase& input, Statistics<con
   if (chunks > 0) {
     const TensorBase first = make_view(parts, {chunks, width}, {width, 1}, 0);
     each<3>(ElementSpace(first.sizes()).tensor(first).coordinate(0).coordinate(1).space(),
-            ColumnsOfChunk<T>{data_of<const T>(grad), data_of<const T>(input), statistics, rows, width, chunks * width},
+            ColumnsOfChunk<T>{data_or_null<const T>(grad), data_or_null<const T>(input), statistics, rows, width,
+                              chunks * width},
             input.device());
   }
   const TensorBase sums = make_tensor({2, 1, width}, kAcc, input.device());
@@ -214,7 +210,7 @@ void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& in
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
     const TensorBase g = contiguous(grad_out), x = contiguous(input);
     const TensorBase m = contiguous_as(mean, kAcc), s = contiguous_as(rstd, kAcc);
-    const Statistics<const Acc> statistics{data_of<const Acc>(m), data_of<const Acc>(s)};
+    const Statistics<const Acc> statistics{data_or_null<const Acc>(m), data_or_null<const Acc>(s)};
     if (out0.defined() && input.numel() > 0) {
       const ContiguousOut grad_input(out0);
       const TensorBase to = as_rows(grad_input.tensor(), count, width);

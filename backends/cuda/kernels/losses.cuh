@@ -112,11 +112,6 @@ inline TensorBase as_column(const TensorBase& tensor) {
   return make_view(tensor, {tensor.numel(), 1}, {step, 0}, tensor.storage_offset());
 }
 
-template <typename T>
-const T* data_or_null(const TensorBase& tensor) {
-  return tensor.defined() ? static_cast<const T*>(tensor.data_ptr()) : nullptr;
-}
-
 // Writes the losses of rows, where there is an element for each, or their sum or mean. `targets` is a column,
 // `normalizers` one of pairs for NormalizedLog, else undefined.
 template <typename T, typename Log>

@@ -34,7 +34,7 @@ void nll_loss_forward(const TensorBase& self, const TensorBase& target, const Te
   const TensorBase from = with_rows(self), targets = as_column(contiguous_as(target, kLong));
   const TensorBase weights = contiguous(weight);
   visit_floating(self.dtype(), "nll_loss_forward", [&]<typename T>() {
-    const Classes<T> classes{data_or_null<T>(weights), from.sizes()[1], ignore_index};
+    const Classes<T> classes{data_or_null<const T>(weights), from.sizes()[1], ignore_index};
     write_losses<T>(GivenLog<T>{from.strides()[1]}, from, targets, TensorBase(), classes, reduction == Reduction::Mean,
                     output, total_weight);
   });
@@ -48,8 +48,8 @@ void nll_loss_backward(const TensorBase& grad_output, const TensorBase& self, co
   const TensorBase grad = as_column(grad_output), weights = contiguous(weight);
   const IterationSpace space = ElementSpace(to.sizes()).tensor(to).tensor(targets).tensor(grad).coordinate(1).space();
   visit_floating(self.dtype(), "nll_loss_backward", [&]<typename T>() {
-    const Classes<T> classes{data_or_null<T>(weights), to.sizes()[1], ignore_index};
-    const T* const divisor = reduction == Reduction::Mean ? data_or_null<T>(total_weight) : nullptr;
+    const Classes<T> classes{data_or_null<const T>(weights), to.sizes()[1], ignore_index};
+    const T* const divisor = reduction == Reduction::Mean ? data_or_null<const T>(total_weight) : nullptr;
     each<4>(space, LossBackward<T>{classes, divisor}, self.device());
   });
 }

@@ -1,29 +1,16 @@
-// Operands as kernels want them. Internal to backends/cuda.
+// Operands and results as kernels want them. Internal to backends/cuda.
 #pragma once
 
+#include <keyway/backends/common/operands.h>
 #include <keyway/backends/cuda/kernels/copy_elements.h>
-#include <keyway/core/tensor/tensor_base.h>
 
 namespace keyway::inline v1::cuda {
 
-// A tensor without dimensions as one with a dimension of size 1.
-inline TensorBase with_dim(const TensorBase& tensor) {
-  return tensor.dim() > 0 ? tensor : make_view(tensor, {1}, {1}, tensor.storage_offset());
-}
-
-// `tensor` itself if it is row-major and has that dtype, else a copy. An undefined tensor stays so.
-inline TensorBase contiguous_as(const TensorBase& tensor, ScalarType dtype) {
-  if (!tensor.defined() || (tensor.is_contiguous() && tensor.dtype() == dtype)) return tensor;
-  const TensorBase copy = make_tensor(tensor.sizes(), dtype, tensor.device());
-  copy_elements(tensor, copy);
-  return copy;
-}
-// The same, with whatever strides.
-inline TensorBase as_dtype(const TensorBase& tensor, ScalarType dtype) {
-  return tensor.dtype() == dtype ? tensor : contiguous_as(tensor, dtype);
-}
-inline TensorBase contiguous(const TensorBase& tensor) {
-  return tensor.defined() ? contiguous_as(tensor, tensor.dtype()) : tensor;
-}
+inline constexpr auto contiguous_as = operands::contiguous_as<copy_elements>;
+inline constexpr auto contiguous = operands::contiguous<copy_elements>;
+inline constexpr auto as_dtype = operands::as_dtype<copy_elements>;
+inline constexpr auto begin_as = operands::begin_as<copy_elements>;
+inline constexpr auto apart_from = operands::apart_from<copy_elements>;
+using ContiguousOut = operands::ContiguousOut<copy_elements>;
 
 }  // namespace keyway::inline v1::cuda

@@ -2,7 +2,6 @@
 // [N, C, P, I] are tied by indices and weights [N, 1, K, P]. An element of what is gathered, and a product's, is one
 // thread's; what is scattered is added up in the order of taps and rows (indexed_rows.cuh).
 #include <keyway/backends/cuda/driver/each.cuh>
-#include <keyway/backends/cuda/kernels/contiguous_out.h>
 #include <keyway/backends/cuda/kernels/indexed_rows.cuh>
 #include <keyway/backends/cuda/kernels/kernels_resampling.h>
 #include <keyway/backends/cuda/kernels/operands.h>

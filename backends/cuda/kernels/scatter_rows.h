@@ -5,7 +5,6 @@
 #include <keyway/backends/cuda/kernels/indexed_rows.cuh>
 #include <keyway/backends/cuda/kernels/offsets.h>
 #include <keyway/backends/cuda/kernels/operands.h>
-#include <keyway/backends/cuda/kernels/write_operands.h>
 
 namespace keyway::inline v1::cuda {
 

@@ -75,15 +75,6 @@ void solve_left(const TensorBase& triangle, const TensorBase& sides, bool upper,
   }
 }
 
-// `self` as matrices that lie one after another, one for each of the batch or one for all.
-TensorBase triangles_for(const TensorBase& self, IntArrayRef batch) {
-  const DimVector sizes = sizes_beside(self, batch);
-  if (lie_as(self, sizes)) return self;
-  const TensorBase copy = make_column_major(sizes, self.dtype(), self.device());
-  copy_elements(self, copy);
-  return copy;
-}
-
 }  // namespace
 
 void linalg_solve_triangular(const TensorBase& self, const TensorBase& B, bool upper, bool left, bool unitriangular,

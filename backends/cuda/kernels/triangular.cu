@@ -3,8 +3,6 @@
 #include <keyway/backends/cuda/kernels/element_bits.h>
 #include <keyway/backends/cuda/kernels/kernels_triangular.h>
 
-#include <algorithm>
-
 namespace keyway::inline v1::cuda {
 
 namespace {

@@ -136,7 +136,7 @@ class Convolution {
       multiply({weights, unfolded(chunk), sums});
       if (sums.numel() == 0) return;
       visit_dtype<kWindowTypes>(dtype_, "convolution", [&]<typename T>() {
-        visit(sums, GiveOutputs<T>{windows_, chunk, y_, data<Opmath<T>>(addend)});
+        visit(sums, GiveOutputs<T>{windows_, chunk, y_, data_or_null<const Opmath<T>>(addend)});
       });
     });
   }
@@ -150,7 +150,8 @@ class Convolution {
     each_chunk([&](const Im2colColumns& chunk) {
       const TensorBase columns = matrix(taps_, chunk, sums_);
       multiply({transposed(weights), outputs(chunk), columns});
-      visit_dtype<kSumTypes>(sums_, "convolution", [&]<typename T>() { fold<T>(columns, chunk, x, data<T>(addend)); });
+      visit_dtype<kSumTypes>(sums_, "convolution",
+                             [&]<typename T>() { fold<T>(columns, chunk, x, data_or_null<const T>(addend)); });
     });
     if (!x.is_same(x_)) copy_elements(x, x_);
   }
@@ -192,15 +193,6 @@ class Convolution {
   TensorBase weights_of(const TensorBase& w) const {
     return make_view(w, {windows_.groups, windows_.out_channels, taps_}, {windows_.out_channels * taps_, taps_, 1},
                      w.storage_offset());
-  }
-  static TensorBase transposed(const TensorBase& matrices) {
-    const IntArrayRef sizes = matrices.sizes(), strides = matrices.strides();
-    return make_view(matrices, {sizes[0], sizes[2], sizes[1]}, {strides[0], strides[2], strides[1]},
-                     matrices.storage_offset());
-  }
-  template <typename T>
-  static const T* data(const TensorBase& bias) {
-    return bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr;
   }
   template <typename F>
   static void visit(const TensorBase& matrix, const F& functor) {

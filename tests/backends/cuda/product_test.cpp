@@ -1,6 +1,6 @@
 // What products are told of their matrices, computed on the host as a library would. The oracle goes by the tensors'
 // own strides.
-#include <keyway/backends/cuda/plan_cache.h>
+#include <keyway/backends/common/plan_cache.h>
 #include <keyway/backends/cuda/product.h>
 #include <keyway/backends/cuda/product_tiles.h>
 #include <keyway/tests/catch.h>

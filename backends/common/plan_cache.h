@@ -3,14 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <list>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
-namespace keyway::inline v1::cuda {
+namespace keyway::inline v1 {
 
 // What a key's hash() is made of.
 class PlanHash {
@@ -19,6 +18,10 @@ class PlanHash {
     sum_ = (sum_ ^ static_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15U;
     sum_ ^= sum_ >> 29;
   }
+  template <typename Numbers>
+  void add_all(const Numbers& numbers) {
+    for (const std::int64_t number : numbers) add(number);
+  }
   std::size_t value() const { return static_cast<std::size_t>(sum_); }
 
  private:
@@ -26,11 +29,12 @@ class PlanHash {
 };
 
 // Key has == and hash(). Any thread may call get().
-template <typename Key, typename Plan>
+template <typename Key, typename Plan, typename Mutex = std::mutex>
 class PlanCache {
  public:
-  // Requires: most > 0.
-  explicit PlanCache(std::size_t most) : most_(most) {}
+  // What the mutex is made of follows. Requires: most > 0.
+  template <typename... OfMutex>
+  explicit PlanCache(std::size_t most, OfMutex... of_mutex) : most_(most), mutex_(of_mutex...) {}
   PlanCache(const PlanCache&) = delete;
   PlanCache& operator=(const PlanCache&) = delete;
 
@@ -77,9 +81,9 @@ class PlanCache {
   using Plans = std::list<std::pair<Key, Plan>>;  // the one asked last is first
 
   const std::size_t most_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   Plans plans_;
   std::unordered_map<Key, typename Plans::iterator, Hash> by_key_;
 };
 
-}  // namespace keyway::inline v1::cuda
+}  // namespace keyway::inline v1
