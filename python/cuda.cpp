@@ -4,21 +4,20 @@
 #include <keyway/core/device/stream_guard.h>
 #include <keyway/core/random/generator.h>
 #include <keyway/core/tensor/device_allocator.h>
-#include <keyway/python/cuda.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 
 #include <functional>
 #include <memory>
+#include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -31,8 +30,7 @@ using Unlocked = nb::call_guard<LockReleased>;
 // Loads the backend. Throws keyway::Error as DeviceGuard does.
 Device device_argument(nb::handle object) {
   const std::optional<Device> device = object.is_none() ? Device(kCuda) : device_in(object.ptr());
-  KEYWAY_CHECK_AS(Type, device, "a CUDA device is text, as 'cuda:1', a number or a device, not {}",
-                  Py_TYPE(object.ptr())->tp_name);
+  KEYWAY_CHECK_AS(Type, device, "a CUDA device is text, as 'cuda:1', a number or a device, not {}", class_name(object));
   KEYWAY_CHECK(device->type() == kCuda, "keyway.cuda is about CUDA devices, not about {}", *device);
   const LockReleased unlocked;
   return detail::checked_device(device_guard_impl(kCuda), *device);
@@ -91,12 +89,9 @@ void wait_for_stream(const Stream& self, const Stream& other) {
 nb::object record_event(const Stream& self, nb::object event) {
   if (event.is_none()) event = nb::cast(Event(kCuda));
   KEYWAY_CHECK_AS(Type, nb::isinstance<Event>(event), "record_event(): argument 'event' must be Event, not {}",
-                  Py_TYPE(event.ptr())->tp_name);
+                  class_name(event));
   Event& recorded = nb::cast<Event&>(event);
-  {
-    const LockReleased unlocked;
-    recorded.record(self);
-  }
+  unlocked([&] { recorded.record(self); });
   return event;
 }
 
@@ -123,10 +118,7 @@ void add_streams(nb::module_& module) {
            "Later work of this stream waits for what is in the other one now; the caller does not.")
       .def("record_event", record_event, nb::arg("event").none() = nb::none(),
            "Records an event, or a new one, behind the work queued so far, and returns it.")
-      .def("__eq__",
-           [](const Stream& self, nb::handle other) {
-             return nb::isinstance<Stream>(other) && nb::cast<const Stream&>(other) == self;
-           })
+      .def(nb::self == nb::self)
       .def("__hash__", [](const Stream& self) { return static_cast<Py_hash_t>(std::hash<Stream>()(self) >> 1); })
       .def("__repr__", [](const Stream& self) {
         return "<keyway.cuda.Stream device=" + to_string(self.device()) + " stream_id=" + std::to_string(self.id()) +
@@ -184,8 +176,7 @@ void add_graphs(nb::module_& module) {
           "capture_begin", [](CUDAGraph& self, std::optional<MempoolId> pool) { self.capture_begin(pool.value_or(0)); },
           nb::arg("pool") = nb::none(), Unlocked(),
           "Captures what is queued in the current stream from now on, which must not be the default one. `pool` is "
-          "that "
-          "of another graph that is never replayed at the same time.")
+          "that of another graph that is never replayed at the same time.")
       .def("capture_end", &CUDAGraph::capture_end, Unlocked(),
            "Ends the capture. Raises keyway.Error if anything was refused meanwhile; the graph is empty then.")
       .def("replay", &CUDAGraph::replay, Unlocked(), "Queues the work in the current stream.")

@@ -3,19 +3,16 @@
 #include <keyway/core/dtype/promote_types.h>
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/python/descriptors.h>
-#include <keyway/python/dtype_functions.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/values.h>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
 
 ScalarType asked_dtype(nb::handle object, const char* argument) {
   const auto dtype = dtype_in(object.ptr());
-  KEYWAY_CHECK_AS(Type, dtype, "argument '{}' must be a keyway.dtype, not {}", argument,
-                  Py_TYPE(object.ptr())->tp_name);
+  KEYWAY_CHECK_AS(Type, dtype, "argument '{}' must be a keyway.dtype, not {}", argument, class_name(object));
   return *dtype;
 }
 
@@ -27,7 +24,7 @@ void count_operand(Promotion& promotion, nb::handle object, const char* argument
     promotion << number;
   } else {
     KEYWAY_FAIL(Type, "result_type(): argument '{}' must be a Tensor or a Number, not {}", argument,
-                Py_TYPE(object.ptr())->tp_name);
+                class_name(object));
   }
 }
 

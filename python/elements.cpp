@@ -8,12 +8,6 @@
 namespace keyway::inline v1::python {
 namespace {
 
-double checked_double(PyObject* object) {
-  const double number = PyFloat_AsDouble(object);
-  if (number == -1 && PyErr_Occurred() != nullptr) rethrow_python_error();
-  return number;
-}
-
 bool is_text(PyObject* object) { return PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object); }
 
 }  // namespace
@@ -41,7 +35,7 @@ Scalar element_in(PyObject* object, ScalarType dtype) {
   } else if (!to_scalar(object, number)) {
     const PyNumberMethods* const slots = Py_TYPE(object)->tp_as_number;
     const bool has_float = slots != nullptr && slots->nb_float != nullptr && !is_text(object);
-    KEYWAY_CHECK_AS(Type, has_float, "a {} is no number", Py_TYPE(object)->tp_name);
+    KEYWAY_CHECK_AS(Type, has_float, "a {} is no number", class_name(object));
     number = Scalar(checked_double(object));
   }
   KEYWAY_CHECK_AS(Type, !number.is_complex() || is_complex(dtype) || is_bool(dtype),

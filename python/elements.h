@@ -4,8 +4,8 @@
 #include <keyway/core/dtype/cpp_type.h>
 #include <keyway/core/dtype/scalar.h>
 #include <keyway/core/dtype/scalar_type.h>
+#include <keyway/python/nanobind.h>
 
-#include <nanobind/nanobind.h>
 #include <optional>
 
 namespace keyway::inline v1::python {

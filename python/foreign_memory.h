@@ -3,7 +3,15 @@
 
 #include <keyway/core/tensor/tensor_base.h>
 
+#include <memory>
+
 namespace keyway::inline v1::python {
+
+// Memory at `data` that `owner` keeps.
+template <typename Owner>
+DataPtr data_of(std::unique_ptr<Owner> owner, void* data) {
+  return {data, owner.release(), [](void* context) { delete static_cast<Owner*>(context); }, DeviceType::CPU};
+}
 
 // A tensor over `data`, which owns the memory and points to the first element. Strides count elements. The storage
 // cannot grow. Errors (Value): negative strides; an address that is no multiple of an element's size.

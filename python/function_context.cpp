@@ -1,12 +1,8 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
-#include <keyway/python/function_node.h>
+#include <keyway/python/function_context.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
-
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -17,7 +13,7 @@ autograd::variable_list tensors_in(const nb::args& given, const char* method, bo
   for (const nb::handle argument : given) {
     const bool absent = optional && argument.is_none();
     KEYWAY_CHECK_AS(Type, absent || is_tensor(argument.ptr()), "{}: argument {} is a {}, not a Tensor", method,
-                    tensors.size(), Py_TYPE(argument.ptr())->tp_name);
+                    tensors.size(), class_name(argument));
     tensors.push_back(absent ? Tensor() : tensor_in(argument.ptr()));
   }
   return tensors;
@@ -25,11 +21,7 @@ autograd::variable_list tensors_in(const nb::args& given, const char* method, bo
 
 nb::object saved_tensors(const FunctionContext& self) {
   if (self.saved_for_forward.is_valid()) return self.saved_for_forward;
-  const autograd::variable_list saved = self.live().saved_tensors();
-  nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(saved.size())));
-  for (std::size_t i = 0; i < saved.size(); ++i)
-    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_object(saved[i]).release().ptr());
-  return tuple;
+  return to_tuple(self.live().saved_tensors());
 }
 
 }  // namespace

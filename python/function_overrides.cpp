@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
+#include <keyway/python/module.h>
 #include <keyway/python/text.h>
 
 #include <algorithm>
@@ -8,15 +9,13 @@
 #include <utility>
 #include <vector>
 
-namespace nb = nanobind;
-
 namespace keyway::inline v1::python {
 namespace {
 
 constinit thread_local bool overrides_disabled = false;
 
 PyObject* method_name() {
-  static PyObject* const name = PyUnicode_InternFromString("__keyway_function__");
+  static PyObject* const name = interned("__keyway_function__");
   return name;
 }
 // Tensor's own, which is what happens without an override.

@@ -6,11 +6,10 @@
 #include <keyway/python/sequences.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/values.h>
+#include <keyway/python/warnings.h>
 
 #include <optional>
 #include <utility>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -71,7 +70,7 @@ IndexItem read_item(PyObject* object) {
   KEYWAY_FAIL(Index,
               "only integers, slices (`:`), ellipsis (`...`), None, bools, and tensors, lists or arrays of integers or "
               "bools are indices, not {}",
-              Py_TYPE(object)->tp_name);
+              class_name(object));
 }
 
 // A list that PyTorch takes for a tuple: one of fewer than 32 items that are not all numbers.
@@ -93,10 +92,9 @@ void read_index(PyObject* index, IndexItems& items) {
     tuple = nb::borrow(index);
   } else if (counts_as_tuple(index)) {
     tuple = checked(PySequence_Tuple(index));
-    const char* const warning =
+    warn_user(
         "a list that indexes several dimensions is taken for a tuple, and will be an index tensor: write "
-        "x[tuple(list)]";
-    if (PyErr_WarnEx(PyExc_UserWarning, warning, 1) != 0) rethrow_python_error();
+        "x[tuple(list)]");
   } else {
     items.push_back(read_item(index));
     return;

@@ -1,7 +1,7 @@
 #include <keyway/dispatch/plugin/load_library.h>
 #include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/python/interpreter_lock.h>
-#include <keyway/python/registry.h>
+#include <keyway/python/module.h>
 #include <keyway/python/warnings.h>
 
 #include <filesystem>
@@ -10,8 +10,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -53,10 +51,7 @@ PluginObject load(const std::filesystem::path& path) {
     warn_in_python(PyExc_RuntimeWarning, warnings);
   } catch (...) {
     HeldWarnings unheard;
-    {
-      const LockReleased unlocked;
-      plugin.unload();
-    }
+    unlocked([&] { plugin.unload(); });
     (void)unheard.take();
     throw;
   }

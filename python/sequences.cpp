@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-namespace nb = nanobind;
-
 namespace keyway::inline v1::python {
 namespace {
 
@@ -89,8 +87,8 @@ class NestedData {
     } else {
       const auto dtype = dtype_of_element(object);
       KEYWAY_CHECK_AS(Type, dtype || !infer_ || !is_text, "{} is a str, which is no number", item_name());
-      KEYWAY_CHECK_AS(Type, dtype || !infer_, "could not infer a dtype of a {}: {} is no number",
-                      Py_TYPE(object)->tp_name, item_name());
+      KEYWAY_CHECK_AS(Type, dtype || !infer_, "could not infer a dtype of a {}: {} is no number", class_name(object),
+                      item_name());
       if (dtype) add(*dtype);
     }
     KEYWAY_CHECK_AS(Type, dim == sizes_.size(), "expected sequence of length {} at dim {} (got a number): {}",
@@ -160,8 +158,7 @@ class NestedData {
 }  // namespace
 
 TensorBase tensor_of_sequence(PyObject* data, std::optional<ScalarType> dtype) {
-  KEYWAY_CHECK_AS(Type, !PyUnicode_Check(data) && !PyBytes_Check(data), "invalid data type '{}'",
-                  Py_TYPE(data)->tp_name);
+  KEYWAY_CHECK_AS(Type, !PyUnicode_Check(data) && !PyBytes_Check(data), "invalid data type '{}'", class_name(data));
   NestedData nested(data, !dtype);
   const bool is_empty = nested.dtype() == ScalarType::Undefined;
   const Tensor tensor = make_tensor(nested.sizes(),

@@ -6,22 +6,14 @@
 #include <keyway/python/signature.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/text.h>
+#include <keyway/python/tuples.h>
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <string_view>
 #include <utility>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
-
-PyObject* interned(const char* text) {
-  PyObject* made = PyUnicode_InternFromString(text);
-  if (made == nullptr) rethrow_python_error();
-  return made;
-}
 
 PyObject* out_key() {
   static PyObject* const key = interned("out");
@@ -47,8 +39,6 @@ bool fail(std::string* why, auto&& text) {
   if (why != nullptr) *why = text();
   return false;
 }
-
-const char* type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
 // Makes a tensor from options, so that it may be told to require a gradient.
 bool makes_from_options(const FunctionSchema& schema) {
@@ -216,12 +206,12 @@ bool Signature::parse_out(PyObject* object, Stack& stack, std::string* why) cons
     return fail(why, [&] {
       return fmt::format("argument 'out' must be {}, not {}",
                          outs_.size() == 1 ? "a Tensor" : fmt::format("a tuple of {} Tensors", outs_.size()),
-                         type_name(object));
+                         class_name(object));
     });
   for (std::size_t i = 0; i < outs_.size(); ++i) {
     const nb::object item = checked(PySequence_GetItem(object, static_cast<Py_ssize_t>(i)));
     if (!is_tensor(item.ptr()))
-      return fail(why, [&] { return fmt::format("argument 'out' holds a {}", type_name(item.ptr())); });
+      return fail(why, [&] { return fmt::format("argument 'out' holds a {}", class_name(item.ptr())); });
     stack[outs_[i]] = IValue(static_cast<const TensorBase&>(tensor_in(item.ptr())));
   }
   return true;
@@ -229,7 +219,7 @@ bool Signature::parse_out(PyObject* object, Stack& stack, std::string* why) cons
 
 bool Signature::parse_requires_grad(PyObject* object, bool& requires_grad, std::string* why) const {
   if (!PyBool_Check(object) && object != Py_None)
-    return fail(why, [&] { return fmt::format("argument 'requires_grad' must be bool, not {}", type_name(object)); });
+    return fail(why, [&] { return fmt::format("argument 'requires_grad' must be bool, not {}", class_name(object)); });
   requires_grad = object == Py_True;
   return true;
 }
@@ -241,7 +231,7 @@ bool Signature::check_options_of_out(Keywords& keywords, const Stack& stack, std
     PyObject* const value = keywords.take(interned(name));
     if (value == nullptr || value == Py_None) return true;
     const auto wanted = read(value);
-    if (!wanted) return fail(why, [&] { return fmt::format("argument '{}' is a {}", name, type_name(value)); });
+    if (!wanted) return fail(why, [&] { return fmt::format("argument '{}' is a {}", name, class_name(value)); });
     KEYWAY_CHECK(is_so(*wanted), "{}: argument '{}' is {}, but argument 'out' is {}", op_.name(), name,
                  std::string(nb::str(nb::handle(value)).c_str()), describe(out));
     return true;
@@ -284,9 +274,8 @@ bool Signature::explain_keywords(const CallArguments& given, std::string* why) c
 bool Signature::parse_positional(const CallArguments& given, std::size_t i, bool is_open, Stack& stack,
                                  std::string* why) const {
   if (!is_open || i + 1 != positional_) return parse_one(parameters_[i], i, given.values[i], stack, why);
-  const nb::object list = checked(PyTuple_New(static_cast<Py_ssize_t>(given.positional - i)));
-  for (std::size_t j = i; j < given.positional; ++j)
-    PyTuple_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(j - i), Py_NewRef(given.values[j]));
+  const nb::object list =
+      tuple_of(given.positional - i, [&](std::size_t j) { return nb::borrow(given.values[i + j]); });
   return parse_one(parameters_[i], i, list.ptr(), stack, why);
 }
 

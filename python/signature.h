@@ -12,11 +12,11 @@
 #pragma once
 
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/python/nanobind.h>
 #include <keyway/python/values.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <nanobind/nanobind.h>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +51,7 @@ class Signature {
   // "(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)".
   std::string str() const;
   // As inspect.signature has it.
-  nanobind::object python_signature() const;
+  nb::object python_signature() const;
   // Another overload of the function gives results into `out`, which may be None here.
   bool has_out() const { return !outs_.empty(); }
   void take_no_out() { takes_no_out_ = true; }

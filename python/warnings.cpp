@@ -1,11 +1,9 @@
-#include <keyway/python/errors.h>
+#include <keyway/python/module.h>
 #include <keyway/python/python_call.h>
 #include <keyway/python/text.h>
 #include <keyway/python/warnings.h>
 
 #include <string_view>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
