@@ -57,8 +57,7 @@ void add_dtype_functions(nb::module_& module) {
       [](nb::handle from, nb::handle to) { return can_cast(asked_dtype(from, "from_"), asked_dtype(to, "to")); },
       nb::arg("from_").none(), nb::arg("to").none(),
       "Whether results of dtype `from_` may be stored in a tensor of dtype `to`: not complex ones in real, floating "
-      "ones "
-      "in integral, nor numbers in bool.");
+      "ones in integral, nor numbers in bool.");
   module.def("result_type", result_type, nb::arg("tensor1").none(), nb::arg("tensor2").none(),
              "The dtype of an arithmetic operation on two tensors or numbers. Tensors without dimensions and numbers "
              "count only if they are of a higher category: bool, integral, floating, complex.");
