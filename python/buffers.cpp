@@ -47,12 +47,6 @@ std::optional<ScalarType> dtype_of_format(const char* format, Py_ssize_t itemsiz
   return dtype_of(kind, static_cast<std::size_t>(itemsize));
 }
 
-DimVector dims(const Py_ssize_t* first, int count) {
-  DimVector list;
-  for (int i = 0; i < count; ++i) list.push_back(first[i]);
-  return list;
-}
-
 }  // namespace
 
 ForeignTensor tensor_of_buffer(PyObject* object) {
@@ -61,8 +55,8 @@ ForeignTensor tensor_of_buffer(PyObject* object) {
   const auto dtype = dtype_of_format(view.format, view.itemsize);
   KEYWAY_CHECK_AS(Type, dtype, "no dtype describes the elements of a {} of format '{}'", class_name(object),
                   view.format == nullptr ? "B" : view.format);
-  const DimVector sizes = dims(view.shape, view.ndim);
-  const DimVector strides = strides_in_elements(dims(view.strides, view.ndim), *dtype);
+  const DimVector sizes(view.shape, view.shape + view.ndim);
+  const DimVector strides = strides_in_elements(DimVector(view.strides, view.strides + view.ndim), *dtype);
   const bool read_only = view.readonly != 0;
   void* const data = view.buf;
   return {tensor_over(data_of(std::move(buffer), data), sizes, strides, *dtype), read_only};

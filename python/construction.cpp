@@ -3,7 +3,7 @@
 #include <keyway/python/arrays.h>
 #include <keyway/python/default_device.h>
 #include <keyway/python/descriptors.h>
-#include <keyway/python/dlpack_exchange.h>
+#include <keyway/python/dlpack.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/module.h>

@@ -1,8 +1,10 @@
-// DLPack's structures, as its version 1 lays them out in memory: what two libraries of one process hand to each other.
+// DLPack: tensors handed to other libraries and taken from them without a copy. Its structures, as its version 1 lays
+// them out in memory, are what two libraries of one process hand to each other.
 #pragma once
 
 #include <keyway/core/device/device.h>
 #include <keyway/core/dtype/scalar_type.h>
+#include <keyway/python/buffers.h>
 
 #include <cstdint>
 #include <optional>
@@ -81,5 +83,11 @@ std::optional<dlpack::DataType> to_dlpack(ScalarType dtype);
 std::optional<ScalarType> from_dlpack(dlpack::DataType type);
 std::optional<dlpack::Device> to_dlpack(Device device);
 std::optional<Device> from_dlpack(dlpack::Device device);
+
+// Whether `object` hands its memory out by DLPack.
+bool has_dlpack(PyObject* object);
+// A tensor over the memory of an object that has_dlpack, or of a capsule, which is taken then. Errors: Python's
+// BufferError for what no tensor can be over; what the object throws.
+ForeignTensor import_dlpack(PyObject* object);
 
 }  // namespace keyway::inline v1::python

@@ -1,6 +1,5 @@
 #include <keyway/core/device/event.h>
 #include <keyway/python/batching.h>
-#include <keyway/python/buffers.h>
 #include <keyway/python/dlpack.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/module.h>

@@ -3,7 +3,6 @@
 #include <keyway/python/arrays.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/dlpack.h>
-#include <keyway/python/dlpack_exchange.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/foreign_memory.h>
 #include <keyway/python/module.h>

@@ -22,5 +22,8 @@ DimVector strides_in_elements(IntArrayRef bytes, ScalarType dtype);
 
 // The dtype of a kind of number ('b'ool, 'i'nt, 'u'int, 'f'loat, 'c'omplex) of `itemsize` bytes, if there is one.
 std::optional<ScalarType> dtype_of(char kind, std::size_t itemsize);
+// The dtype in the language of Python's struct, with NumPy's Z for complex numbers; null where there is nothing to say
+// it with.
+const char* format_of(ScalarType dtype);
 
 }  // namespace keyway::inline v1::python

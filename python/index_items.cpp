@@ -17,14 +17,12 @@ namespace {
 using Kind = IndexItem::Kind;
 
 IndexItem read_slice(PyObject* slice) {
-  IndexItem item{Kind::Slice};
   Py_ssize_t start = 0, stop = 0, step = 0;
   const bool has_step = reinterpret_cast<PySliceObject*>(slice)->step != Py_None;
   if (PySlice_Unpack(slice, &start, &stop, &step) != 0) rethrow_python_error();
   KEYWAY_CHECK(!has_step || step > 0, "the step of a slice must be greater than zero, not {}; flip() reverses a tensor",
                step);
-  item.start = start, item.stop = stop, item.step = step;
-  return item;
+  return {Kind::Slice, start, stop, step};
 }
 
 bool is_sequence(PyObject* object) {
@@ -37,9 +35,7 @@ IndexItem read_sequence(PyObject* sequence) {
   const ScalarType dtype = elements.dtype();
   if (elements.numel() == 0 ? dtype != kBool : is_integral(dtype, false) && dtype != kByte)
     elements = elements.to(kLong);
-  IndexItem item{Kind::Elements};
-  item.elements = std::move(elements);
-  return item;
+  return {.kind = Kind::Elements, .elements = std::move(elements)};
 }
 
 IndexItem read_integer(PyObject* number) {
@@ -56,11 +52,7 @@ IndexItem read_item(PyObject* object) {
   if (PySlice_Check(object)) return read_slice(object);
   if (object == Py_None) return {Kind::NewAxis};
   if (object == Py_Ellipsis) return {Kind::Ellipsis};
-  if (is_tensor(object)) {
-    IndexItem item{Kind::Elements};
-    item.elements = tensor_in(object);
-    return item;
-  }
+  if (is_tensor(object)) return {.kind = Kind::Elements, .elements = tensor_in(object)};
   if (is_sequence(object)) return read_sequence(object);
   if (PyIndex_Check(object)) return read_integer(checked(PyNumber_Index(object)).ptr());
   Scalar number;  // bools of other libraries

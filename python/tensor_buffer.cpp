@@ -1,6 +1,7 @@
 #include <keyway/python/batching.h>
 #include <keyway/python/buffers.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/foreign_memory.h>
 #include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 
@@ -16,27 +17,6 @@ struct ExportedBuffer {
   std::vector<Py_ssize_t> sizes;
   std::vector<Py_ssize_t> strides;  // in bytes
 };
-
-// In the language of Python's struct, with NumPy's Z for complex numbers; null where there is nothing to say it with.
-const char* format_of(ScalarType dtype) {
-  switch (dtype) {
-    case ScalarType::Bool: return "?";
-    case ScalarType::Byte: return "B";
-    case ScalarType::Char: return "b";
-    case ScalarType::Short: return "h";
-    case ScalarType::UInt16: return "H";
-    case ScalarType::Int: return "i";
-    case ScalarType::UInt32: return "I";
-    case ScalarType::Long: return "q";
-    case ScalarType::UInt64: return "Q";
-    case ScalarType::Half: return "e";
-    case ScalarType::Float: return "f";
-    case ScalarType::Double: return "d";
-    case ScalarType::ComplexFloat: return "Zf";
-    case ScalarType::ComplexDouble: return "Zd";
-    default: return nullptr;
-  }
-}
 
 // Whether the elements lie as `flags` ask.
 bool has_order(const Tensor& tensor, int flags) {
