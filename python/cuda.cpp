@@ -36,12 +36,12 @@ Device device_argument(nb::handle object) {
   return detail::checked_device(device_guard_impl(kCuda), *device);
 }
 
-// A function of a device, which may wait for it, as one of a Python argument.
-template <auto function>
-auto with_device(nb::handle object) {
+// A function of a device, and of other arguments, which may wait for it, as one of a Python argument.
+template <auto function, typename... Others>
+auto with_device(nb::handle object, Others... others) {
   const Device device = device_argument(object);
   const LockReleased unlocked;
-  return function(device);
+  return function(device, others...);
 }
 
 // A guard of C++ that a with block holds. It goes in the thread that made it; one whose block is never left stays,
@@ -102,9 +102,7 @@ void add_streams(nb::module_& module) {
       .def(
           "__init__",
           [](Stream* self, nb::handle device, int priority) {
-            const Device of = device_argument(device);
-            const LockReleased unlocked;  // the first one makes the device's pool
-            new (self) Stream(new_stream(of, priority));
+            new (self) Stream(with_device<new_stream>(device, priority));  // the first one makes the device's pool
           },
           nb::arg("device").none() = nb::none(), nb::arg("priority") = 0)
       .def_prop_ro("device", [](const Stream& self) { return to_object(self.device()); })

@@ -20,31 +20,28 @@ namespace {
 // What a tensor needs of a DLPack tensor, checked.
 struct Description {
   explicit Description(const dlpack::Tensor& from) {
-    const auto its_dtype = from_dlpack(from.dtype);
-    if (!its_dtype)
+    dtype = from_dlpack(from.dtype);
+    if (!dtype)
       refuse_buffer("no dtype is what DLPack calls code " + std::to_string(static_cast<int>(from.dtype.code)) + ", " +
                     std::to_string(from.dtype.bits) + " bits, " + std::to_string(from.dtype.lanes) + " lanes");
-    const auto its_device = from_dlpack(from.device);
-    if (!its_device)
+    device = from_dlpack(from.device);
+    if (!device)
       refuse_buffer("no device is what DLPack calls device " + std::to_string(static_cast<int>(from.device.type)) +
                     ":" + std::to_string(from.device.index));
     const bool has_dims = from.dim >= 0 && from.dim <= kMaxDims && (from.dim == 0 || from.sizes != nullptr);
     if (!has_dims) refuse_buffer("a DLPack tensor of " + std::to_string(from.dim) + " dimensions, or without sizes");
     const auto rank = static_cast<std::size_t>(from.dim);
     if (rank != 0) sizes = DimVector(IntArrayRef(from.sizes, rank));
-    numel = checked_numel(sizes);
+    const std::int64_t numel = checked_numel(sizes);
     strides =
         from.strides == nullptr || rank == 0 ? contiguous_strides(sizes) : DimVector(IntArrayRef(from.strides, rank));
     if (numel != 0 && from.data == nullptr) refuse_buffer("a DLPack tensor with elements and without memory");
-    dtype = *its_dtype;
-    device = *its_device;
     data = numel == 0 ? nullptr : static_cast<char*>(from.data) + from.byte_offset;
   }
 
   DimVector sizes, strides;
-  std::int64_t numel;
-  ScalarType dtype;
-  Device device = DeviceType::CPU;
+  std::optional<ScalarType> dtype;
+  std::optional<Device> device;
   void* data;
 };
 
@@ -68,8 +65,8 @@ ForeignTensor take(PyObject* capsule) {
   }
   const Description it(managed->tensor);
   if (PyCapsule_SetName(capsule, T::kTaken) != 0) rethrow_python_error();
-  DataPtr owner(it.data, managed, give_back<T>, it.device);
-  return {tensor_over(std::move(owner), it.sizes, it.strides, it.dtype), read_only};
+  DataPtr owner(it.data, managed, give_back<T>, *it.device);
+  return {tensor_over(std::move(owner), it.sizes, it.strides, *it.dtype), read_only};
 }
 
 ForeignTensor take_capsule(PyObject* capsule) {

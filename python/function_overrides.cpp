@@ -3,6 +3,7 @@
 #include <keyway/python/function_overrides.h>
 #include <keyway/python/module.h>
 #include <keyway/python/text.h>
+#include <keyway/python/tuples.h>
 
 #include <algorithm>
 #include <string>
@@ -51,9 +52,7 @@ class OverridingArguments {
   }
   const std::vector<nb::object>& objects() const { return objects_; }
   nb::tuple types() const {
-    nb::list types;
-    for (const nb::object& object : objects_) types.append(object.type());
-    return nb::tuple(types);
+    return nb::tuple(tuple_of(objects_.size(), [&](std::size_t i) { return nb::borrow(objects_[i].type()); }));
   }
 
  private:

@@ -84,9 +84,7 @@ class Registrations {
 
   // The latest first. Throws where one cannot be undone now; it and those before it stay. Throws a warning of what is
   // undone, where a filter makes it an error, when all is.
-  void undo(const std::string& file, int line) {
-    warn_in_python(PyExc_RuntimeWarning, undo_all(), {.file = file, .line = line});
-  }
+  void undo(const std::string& file, int line) { warn_in_python(undo_all(), {.file = file, .line = line}); }
 
  private:
   struct Registered {
@@ -127,7 +125,7 @@ class Registrations {
       }
       for (const std::string& text : texts) {
         try {
-          warn_in_python(PyExc_RuntimeWarning, {text});
+          warn_in_python({text});
         } catch (nb::python_error& error) {
           error.restore();
           tell_unraisable();
@@ -151,14 +149,7 @@ class Registrations {
     const std::vector<std::string> warnings =
         warnings_of([&] { handle = Dispatcher::singleton().commit(std::move(request)); });
     registered_.push_back({std::move(kernel), std::move(handle)});
-    try {
-      warn_in_python(PyExc_RuntimeWarning, warnings, where);
-    } catch (...) {
-      HeldWarnings unheard;
-      undo_last();
-      (void)unheard.take();
-      throw;
-    }
+    warn_or_undo(warnings, where, [&] { undo_last(); });
   }
 
   std::string ns_;

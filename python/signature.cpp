@@ -68,6 +68,19 @@ bool is_result(const FunctionSchema& schema, Argument argument) {
   return false;
 }
 
+// What takes less comes first: a Scalar is any number, a float takes an int, and a device's name is a str.
+int breadth(const ValueType& type) {
+  switch (type.kind) {
+    case TypeKind::Bool:
+    case TypeKind::Str: return 0;
+    case TypeKind::Int:
+    case TypeKind::SymInt: return 1;
+    case TypeKind::Float: return 2;
+    case TypeKind::Complex: return 3;
+    default: return 4;
+  }
+}
+
 }  // namespace
 
 // The keywords of a call, of which each is taken once.
@@ -190,12 +203,6 @@ bool Signature::parse_one(const Parameter& parameter, std::size_t i, PyObject* o
               misfit(parameter.type, object));
 }
 
-// Makes tensors of the numbers that were given for such.
-void Signature::replace_numbers(Stack& stack) const {
-  for (const std::size_t i : numbers_)
-    if (!stack[i].is_tensor()) return numbers_to_tensors(op_.schema(), numbers_, stack);
-}
-
 // One tensor, or a tuple of as many as there are results.
 bool Signature::parse_out(PyObject* object, Stack& stack, std::string* why) const {
   if (outs_.size() == 1 && is_tensor(object)) {
@@ -212,13 +219,6 @@ bool Signature::parse_out(PyObject* object, Stack& stack, std::string* why) cons
     if (!is_tensor(item.ptr())) return fail(why, "argument 'out' holds a {}", class_name(item.ptr()));
     stack[outs_[i]] = IValue(static_cast<const TensorBase&>(tensor_in(item.ptr())));
   }
-  return true;
-}
-
-bool Signature::parse_requires_grad(PyObject* object, bool& requires_grad, std::string* why) const {
-  if (!PyBool_Check(object) && object != Py_None)
-    return fail(why, "argument 'requires_grad' must be bool, not {}", class_name(object));
-  requires_grad = object == Py_True;
   return true;
 }
 
@@ -322,10 +322,13 @@ bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_g
   if (takes_options_of_out_ && keywords.left() > 0 && !check_options_of_out(keywords, stack, why)) return false;
   if ((factory_ || takes_options_of_out_) && keywords.left() > 0) {
     PyObject* const flag = keywords.take(requires_grad_key());
-    if (flag != nullptr && !parse_requires_grad(flag, requires_grad, why)) return false;
+    if (flag != nullptr && !PyBool_Check(flag) && flag != Py_None)
+      return fail(why, "argument 'requires_grad' must be bool, not {}", class_name(flag));
+    requires_grad = flag == Py_True;
   }
   if (keywords.left() > 0) return explain_keywords(given, why);
-  replace_numbers(stack);
+  if (std::ranges::any_of(numbers_, [&](std::size_t i) { return !stack[i].is_tensor(); }))
+    numbers_to_tensors(op_.schema(), numbers_, stack);
   if (device_ != arguments_ && stack[device_].is_none())
     if (const auto device = default_device()) stack[device_] = IValue(*device);
   return true;
@@ -370,19 +373,6 @@ nb::object Signature::python_signature() const {
   if (!outs_.empty() && !has_names) add("out", "KEYWORD_ONLY", none_given);
   if (factory_) add("requires_grad", "KEYWORD_ONLY", nb::bool_(false));
   return inspect.attr("Signature")(parameters);
-}
-
-// What takes less comes first: a Scalar is any number, a float takes an int, and a device's name is a str.
-int Signature::breadth(const ValueType& type) {
-  switch (type.kind) {
-    case TypeKind::Bool:
-    case TypeKind::Str: return 0;
-    case TypeKind::Int:
-    case TypeKind::SymInt: return 1;
-    case TypeKind::Float: return 2;
-    case TypeKind::Complex: return 3;
-    default: return 4;
-  }
 }
 
 bool Signature::yields_to(const Signature& other) const {

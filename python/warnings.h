@@ -30,7 +30,21 @@ struct PythonLine {
   int line = 0;
 };
 
-// Warns of each; throws the first that a filter makes an error. Requires: the interpreter lock is held.
-void warn_in_python(PyObject* category, const std::vector<std::string>& texts, const PythonLine& where = {});
+// Warns of each, as a RuntimeWarning; throws the first that a filter makes an error. Requires: the interpreter lock is
+// held.
+void warn_in_python(const std::vector<std::string>& texts, const PythonLine& where = {});
+
+// The same; where it throws, what they are about is undone before, by a function whose own warnings nobody hears.
+template <typename Undo>
+void warn_or_undo(const std::vector<std::string>& texts, const PythonLine& where, Undo&& undo) {
+  try {
+    warn_in_python(texts, where);
+  } catch (...) {
+    HeldWarnings unheard;
+    undo();
+    (void)unheard.take();
+    throw;
+  }
+}
 
 }  // namespace keyway::inline v1::python
