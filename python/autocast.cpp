@@ -1,6 +1,7 @@
 #include <keyway/autocast/autocast.h>
 #include <keyway/core/base/error.h>
 #include <keyway/python/descriptors.h>
+#include <keyway/python/errors.h>
 #include <keyway/python/module.h>
 #include <keyway/python/values.h>
 

@@ -5,6 +5,7 @@
 #include <keyway/core/random/generator.h>
 #include <keyway/core/tensor/device_allocator.h>
 #include <keyway/python/descriptors.h>
+#include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>

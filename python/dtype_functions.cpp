@@ -3,6 +3,7 @@
 #include <keyway/core/dtype/promote_types.h>
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/python/descriptors.h>
+#include <keyway/python/errors.h>
 #include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/values.h>

@@ -1,5 +1,6 @@
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/core/base/error.h>
+#include <keyway/python/errors.h>
 #include <keyway/python/module.h>
 
 namespace keyway::inline v1::python {
