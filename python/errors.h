@@ -4,6 +4,8 @@
 
 #include <keyway/python/nanobind.h>
 
+#include <type_traits>
+
 namespace keyway::inline v1::python {
 
 // Sets the Python error that stands for the exception being handled. Requires: the interpreter lock is held, and a

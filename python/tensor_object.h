@@ -20,8 +20,8 @@ struct TensorObject {
   PyObject* post_accumulate_hooks;
 };
 
-// The class keyway.Tensor, once add_tensor_class has made it, with the slots of these protocols. Its methods that are
-// operators are added by add_operators.
+// The class keyway.Tensor, once add_tensor_class has made it. Its methods that are operators are added by
+// add_operators.
 extern PyTypeObject* tensor_class;
 
 // Gives the class a method: `function`, and what nanobind is to know of it.

@@ -15,7 +15,7 @@ inline std::string_view text_in(PyObject* object) {
   if (text == nullptr) rethrow_python_error();
   return {text, static_cast<std::size_t>(size)};
 }
-// For the length of the program.
+// A str, the same one for equal texts, for the length of the program.
 inline PyObject* interned(const char* text) { return checked(PyUnicode_InternFromString(text)).release().ptr(); }
 inline nb::str to_str(std::string_view text) { return nb::str(text.data(), text.size()); }
 
