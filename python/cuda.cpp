@@ -12,7 +12,6 @@
 
 #include <functional>
 #include <memory>
-#include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <optional>
@@ -37,12 +36,12 @@ Device device_argument(nb::handle object) {
   return detail::checked_device(device_guard_impl(kCuda), *device);
 }
 
-// A function of a device, and of other arguments, which may wait for it, as one of a Python argument.
-template <auto function, typename... Others>
-auto with_device(nb::handle object, Others... others) {
+// A function of a device, which may wait for it, as one of a Python argument.
+template <auto function>
+auto with_device(nb::handle object) {
   const Device device = device_argument(object);
   const LockReleased unlocked;
-  return function(device, others...);
+  return function(device);
 }
 
 // A guard of C++ that a with block holds. It goes in the thread that made it; one whose block is never left stays,
@@ -92,7 +91,10 @@ nb::object record_event(const Stream& self, nb::object event) {
   KEYWAY_CHECK_AS(Type, nb::isinstance<Event>(event), "record_event(): argument 'event' must be Event, not {}",
                   class_name(event));
   Event& recorded = nb::cast<Event&>(event);
-  unlocked([&] { recorded.record(self); });
+  {
+    const LockReleased unlocked;
+    recorded.record(self);
+  }
   return event;
 }
 
@@ -103,7 +105,9 @@ void add_streams(nb::module_& module) {
       .def(
           "__init__",
           [](Stream* self, nb::handle device, int priority) {
-            new (self) Stream(with_device<new_stream>(device, priority));  // the first one makes the device's pool
+            const Device of = device_argument(device);
+            const LockReleased unlocked;  // the first one makes the device's pool
+            new (self) Stream(new_stream(of, priority));
           },
           nb::arg("device").none() = nb::none(), nb::arg("priority") = 0)
       .def_prop_ro("device", [](const Stream& self) { return to_object(self.device()); })
@@ -117,7 +121,10 @@ void add_streams(nb::module_& module) {
            "Later work of this stream waits for what is in the other one now; the caller does not.")
       .def("record_event", record_event, nb::arg("event").none() = nb::none(),
            "Records an event, or a new one, behind the work queued so far, and returns it.")
-      .def(nb::self == nb::self)
+      .def("__eq__",
+           [](const Stream& self, nb::handle other) {
+             return nb::isinstance<Stream>(other) && nb::cast<const Stream&>(other) == self;
+           })
       .def("__hash__", [](const Stream& self) { return static_cast<Py_hash_t>(std::hash<Stream>()(self) >> 1); })
       .def("__repr__", [](const Stream& self) {
         return "<keyway.cuda.Stream device=" + to_string(self.device()) + " stream_id=" + std::to_string(self.id()) +
