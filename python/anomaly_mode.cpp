@@ -1,8 +1,8 @@
 #include <keyway/autograd/anomaly_mode.h>
 #include <keyway/autograd/node_origin.h>
-#include <keyway/python/autograd.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/node_binding.h>
 #include <keyway/python/node_object.h>
 #include <keyway/python/python_call.h>
@@ -11,8 +11,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -100,11 +98,9 @@ class PythonAnomalyRecorder final : public autograd::AnomalyRecorder {
 void add_anomaly_mode(nb::module_& module, nb::module_& internal) {
   static auto* const recorder = new PythonAnomalyRecorder;  // as long as the process
   autograd::set_anomaly_recorder(recorder);
-  module.def(
-      "is_anomaly_enabled", [] { return AnomalyMode::is_enabled(); }, "Whether anomaly mode is on, for all threads.");
-  module.def(
-      "is_anomaly_check_nan_enabled", [] { return AnomalyMode::should_check_nan(); },
-      "Whether anomaly mode, if it is on, looks for NaN among gradients.");
+  module.def("is_anomaly_enabled", AnomalyMode::is_enabled, "Whether anomaly mode is on, for all threads.");
+  module.def("is_anomaly_check_nan_enabled", AnomalyMode::should_check_nan,
+             "Whether anomaly mode, if it is on, looks for NaN among gradients.");
   internal.def("set_anomaly_enabled", &AnomalyMode::set_enabled, nb::arg("enabled"), nb::arg("check_nan") = true,
                "Turns anomaly mode on or off.");
 }

@@ -2,9 +2,9 @@
 #include <keyway/python/arrays.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/foreign_memory.h>
-#include <keyway/python/interpreter_lock.h>
+#include <keyway/python/held_object.h>
 #include <keyway/python/numpy_classes.h>
-#include <keyway/python/text.h>
+#include <keyway/python/warnings.h>
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -13,8 +13,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -49,16 +47,6 @@ ScalarType dtype_of_typestr(const std::string& text) {
   return *dtype;
 }
 
-// An object that is kept as long as memory of it is used.
-DataPtr data_kept_by(nb::object owner, void* data) {
-  const auto release = [](void* object) {
-    if (Py_IsInitialized() == 0) return;
-    const LockHeld lock;
-    Py_DECREF(static_cast<PyObject*>(object));
-  };
-  return {data, owner.release().ptr(), release, DeviceType::CPU};
-}
-
 ForeignTensor tensor_of_interface(PyObject* object) {
   const nb::object interface = nb::borrow(object).attr(kInterface);
   KEYWAY_CHECK_AS(Type, PyDict_Check(interface.ptr()), "__array_interface__ is no dict");
@@ -79,12 +67,10 @@ ForeignTensor tensor_of_interface(PyObject* object) {
     const auto [address, read_only] = nb::cast<std::pair<std::uintptr_t, bool>>(data);
     KEYWAY_CHECK(address != 0 || numel == 0, "__array_interface__ has elements at the address 0");
     // The interface may own what its object does not.
-    nb::object owner = nb::make_tuple(nb::borrow(object), interface);
-    return {tensor_over(data_kept_by(std::move(owner), reinterpret_cast<void*>(address)), sizes, strides, dtype),
-            read_only};
+    auto owner = std::make_unique<HeldObject>(nb::make_tuple(nb::borrow(object), interface));
+    return {tensor_over(data_of(std::move(owner), reinterpret_cast<void*>(address)), sizes, strides, dtype), read_only};
   } catch (const nb::cast_error&) {
-    KEYWAY_FAIL(Type, "the __array_interface__ of a {} has a field that is not what it should be",
-                Py_TYPE(object)->tp_name);
+    KEYWAY_FAIL(Type, "the __array_interface__ of a {} has a field that is not what it should be", class_name(object));
   }
 }
 
@@ -103,12 +89,10 @@ ForeignTensor tensor_of_array(PyObject* object) {
 
 void warn_if_read_only(const ForeignTensor& foreign) {
   if (!foreign.read_only) return;
-  const int failed = PyErr_WarnEx(PyExc_UserWarning,
-                                  "the memory is not writable, and tensors do not know read-only memory: what is "
-                                  "written to the tensor may change what its owner takes for constant, or crash. Copy "
-                                  "the array, or make it writable, before it becomes a tensor",
-                                  1);
-  if (failed != 0) rethrow_python_error();
+  warn_user(
+      "the memory is not writable, and tensors do not know read-only memory: what is written to the tensor may "
+      "change what its owner takes for constant, or crash. Copy the array, or make it writable, before it becomes "
+      "a tensor");
 }
 
 }  // namespace keyway::inline v1::python

@@ -1,13 +1,12 @@
 #include <keyway/autocast/autocast.h>
 #include <keyway/core/base/error.h>
-#include <keyway/python/autocast.h>
 #include <keyway/python/descriptors.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/module.h>
 #include <keyway/python/values.h>
 
 #include <nanobind/stl/string.h>
 #include <string>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -24,7 +23,7 @@ DeviceType asked_type(const std::string& name) {
 
 ScalarType asked_dtype(nb::handle object) {
   const auto dtype = dtype_in(object.ptr());
-  KEYWAY_CHECK_AS(Type, dtype, "autocast: dtype must be a keyway.dtype, not {}", Py_TYPE(object.ptr())->tp_name);
+  KEYWAY_CHECK_AS(Type, dtype, "autocast: dtype must be a keyway.dtype, not {}", class_name(object));
   return *dtype;
 }
 

@@ -1,21 +1,18 @@
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/gradcheck.h>
 #include <keyway/autograd/graph_search.h>
-#include <keyway/core/base/error.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/forward/dual_tensor.h>
 #include <keyway/forward/gradcheck.h>
-#include <keyway/python/autograd.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 #include <optional>
-#include <utility>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -39,23 +36,16 @@ void backward(const variable_list& tensors, const OptionalTensors& gradients, bo
 
 nb::object grad(const variable_list& outputs, const variable_list& inputs, const OptionalTensors& gradients,
                 bool retain_graph, bool create_graph, bool allow_unused) {
-  variable_list found = or_undefined(gradients);
-  {
-    const LockReleased unlocked;
-    found = autograd::grad(outputs, inputs, found, retain_graph, create_graph, allow_unused);
-  }
-  nb::list list;
-  for (const Tensor& gradient : found) list.append(to_object(gradient));
-  return checked(PyList_AsTuple(list.ptr()));
+  const variable_list given = or_undefined(gradients);
+  return to_tuple(
+      unlocked([&] { return autograd::grad(outputs, inputs, given, retain_graph, create_graph, allow_unused); }));
 }
 
 // A function of a list of tensors in Python, as gradcheck calls it. It gives a list of tensors.
 autograd::CheckedFunction checked_function(const nb::callable& function) {
   return [function = function.ptr()](const variable_list& inputs) {
     const LockHeld lock;
-    nb::list list;
-    for (const Tensor& input : inputs) list.append(to_object(input));
-    return nb::cast<variable_list>(nb::handle(function)(list));
+    return nb::cast<variable_list>(nb::handle(function)(inputs));
   };
 }
 
@@ -95,6 +85,17 @@ void add_autograd(nb::module_& module) {
   module.def("gradcheck", run_check<autograd::gradcheck>, "See keyway.autograd.gradcheck.");
   module.def("gradcheck_forward", run_check<forward::gradcheck>, "The same of forward mode.");
   module.def("gradgradcheck", run_check<autograd::gradgradcheck>, "See keyway.autograd.gradgradcheck.");
+}
+
+void add_gradient_modes(nb::module_& module, nb::module_& internal) {
+  module.def("is_grad_enabled", grad_enabled, "Whether calls of this thread are recorded for backward.");
+  module.def("is_inference_mode_enabled", InferenceMode::is_enabled, "Whether this thread is in inference mode.");
+  internal.def(
+      "set_grad_enabled", [](bool enabled) { thread_state.grad_disabled = !enabled; }, nb::arg("enabled"),
+      "Whether calls of this thread are recorded from now on.");
+  nb::class_<InferenceMode::Change>(internal, "InferenceModeChange", "What entering has changed.");
+  internal.def("enter_inference_mode", &InferenceMode::enter, nb::arg("enabled"), "Gives what to leave it with.");
+  internal.def("leave_inference_mode", &InferenceMode::leave, nb::arg("change"), "Takes what entering gave.");
 }
 
 }  // namespace keyway::inline v1::python

@@ -3,14 +3,14 @@
 #include <keyway/batching/vmap.h>
 #include <keyway/core/base/error.h>
 #include <keyway/python/batching.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 
+#include <algorithm>
 #include <memory>
 #include <nanobind/stl/string.h>
 #include <string>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -22,11 +22,14 @@ struct Frame {
 };
 thread_local std::vector<Frame> frames;
 
+// In the order of Randomness.
+constexpr const char* kRandomnessWords[] = {"error", "same", "different"};
+
 Randomness randomness_of(const std::string& word) {
-  if (word == "error") return Randomness::Error;
-  if (word == "same") return Randomness::Same;
-  KEYWAY_CHECK(word == "different", "vmap: randomness is 'error', 'same' or 'different', not '{}'", word);
-  return Randomness::Different;
+  const auto* const found = std::ranges::find(kRandomnessWords, word);
+  KEYWAY_CHECK(found != std::end(kRandomnessWords), "vmap: randomness is 'error', 'same' or 'different', not '{}'",
+               word);
+  return static_cast<Randomness>(found - kRandomnessWords);
 }
 
 std::uint64_t enter(std::int64_t batch_size, const std::string& randomness) {
@@ -55,8 +58,7 @@ const batching::VmapLevel& innermost() {
 }
 
 nb::tuple info() {
-  constexpr const char* kWords[] = {"error", "same", "different"};
-  return nb::make_tuple(innermost().batch_size(), kWords[static_cast<int>(innermost().randomness())]);
+  return nb::make_tuple(innermost().batch_size(), kRandomnessWords[static_cast<int>(innermost().randomness())]);
 }
 
 std::uint64_t innermost_id() {
@@ -86,15 +88,11 @@ void add_batching(nb::module_& module) {
   module.def("leave", leave, "Leaves the innermost.");
   module.def(
       "example",
-      [](const Tensor& inputs, std::int64_t dim) {
-        return to_object(batching::add_batch_dim(inputs, dim, innermost()));
-      },
+      [](const Tensor& inputs, std::int64_t dim) { return batching::add_batch_dim(inputs, dim, innermost()); },
       nb::arg("inputs"), nb::arg("dim"), "The tensor of an example, of those of all.");
   module.def(
       "all",
-      [](const Tensor& result, std::int64_t dim) {
-        return to_object(batching::remove_batch_dim(result, dim, innermost()));
-      },
+      [](const Tensor& result, std::int64_t dim) { return batching::remove_batch_dim(result, dim, innermost()); },
       nb::arg("result"), nb::arg("dim"), "The tensors of all examples, of one.");
   module.def(
       "is_of_example", [](const Tensor& tensor) { return batching::value_at(tensor, innermost()) != nullptr; },
@@ -108,15 +106,11 @@ void add_batching(nb::module_& module) {
   module.def("level", innermost_id, "The number of the innermost level; 0 outside of vmap.");
   module.def(
       "with_level_dims",
-      [](const Tensor& tensor, std::uint64_t level) {
-        return to_object(batching::with_level_dims(tensor, level_of(level)));
-      },
+      [](const Tensor& tensor, std::uint64_t level) { return batching::with_level_dims(tensor, level_of(level)); },
       nb::arg("tensor"), nb::arg("level"), "The tensor with a dimension in front for each level up to that one.");
   module.def(
       "without_level_dims",
-      [](const Tensor& tensor, std::uint64_t level) {
-        return to_object(batching::without_level_dims(tensor, level_of(level)));
-      },
+      [](const Tensor& tensor, std::uint64_t level) { return batching::without_level_dims(tensor, level_of(level)); },
       nb::arg("tensor"), nb::arg("level"), "The inverse.");
 }
 

@@ -1,12 +1,10 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/buffers.h>
-#include <keyway/python/errors.h>
 #include <keyway/python/foreign_memory.h>
 #include <keyway/python/interpreter_lock.h>
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -32,11 +30,6 @@ class Buffer {
   Py_buffer view_{};
 };
 
-// Memory at `data`, an address in the buffer, which it keeps.
-DataPtr data_of(std::unique_ptr<Buffer> buffer, void* data) {
-  return {data, buffer.release(), [](void* context) { delete static_cast<Buffer*>(context); }, DeviceType::CPU};
-}
-
 // The dtype of a format in the language of Python's struct, with NumPy's Z for complex numbers.
 std::optional<ScalarType> dtype_of_format(const char* format, Py_ssize_t itemsize) {
   std::string_view text = format == nullptr ? "B" : format;
@@ -54,22 +47,16 @@ std::optional<ScalarType> dtype_of_format(const char* format, Py_ssize_t itemsiz
   return dtype_of(kind, static_cast<std::size_t>(itemsize));
 }
 
-DimVector dims(const Py_ssize_t* first, int count) {
-  DimVector list;
-  for (int i = 0; i < count; ++i) list.push_back(first[i]);
-  return list;
-}
-
 }  // namespace
 
 ForeignTensor tensor_of_buffer(PyObject* object) {
   auto buffer = std::make_unique<Buffer>(object, PyBUF_STRIDES | PyBUF_FORMAT);
   const Py_buffer& view = buffer->view();
   const auto dtype = dtype_of_format(view.format, view.itemsize);
-  KEYWAY_CHECK_AS(Type, dtype, "no dtype describes the elements of a {} of format '{}'", Py_TYPE(object)->tp_name,
+  KEYWAY_CHECK_AS(Type, dtype, "no dtype describes the elements of a {} of format '{}'", class_name(object),
                   view.format == nullptr ? "B" : view.format);
-  const DimVector sizes = dims(view.shape, view.ndim);
-  const DimVector strides = strides_in_elements(dims(view.strides, view.ndim), *dtype);
+  const DimVector sizes(view.shape, view.shape + view.ndim);
+  const DimVector strides = strides_in_elements(DimVector(view.strides, view.strides + view.ndim), *dtype);
   const bool read_only = view.readonly != 0;
   void* const data = view.buf;
   return {tensor_over(data_of(std::move(buffer), data), sizes, strides, *dtype), read_only};

@@ -1,21 +1,19 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/core/base/error.h>
 #include <keyway/python/arrays.h>
-#include <keyway/python/construction.h>
 #include <keyway/python/default_device.h>
 #include <keyway/python/descriptors.h>
-#include <keyway/python/dlpack_exchange.h>
+#include <keyway/python/dlpack.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/numpy_classes.h>
 #include <keyway/python/sequences.h>
 #include <keyway/python/tensor_object.h>
+#include <keyway/python/warnings.h>
 
 #include <nanobind/stl/optional.h>
 #include <optional>
-#include <utility>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -23,14 +21,14 @@ namespace {
 std::optional<ScalarType> optional_dtype(nb::handle object) {
   if (object.is_none()) return std::nullopt;
   const auto dtype = dtype_in(object.ptr());
-  KEYWAY_CHECK_AS(Type, dtype, "argument 'dtype' must be keyway.dtype, not {}", Py_TYPE(object.ptr())->tp_name);
+  KEYWAY_CHECK_AS(Type, dtype, "argument 'dtype' must be keyway.dtype, not {}", class_name(object));
   return dtype;
 }
 
 std::optional<Device> optional_device(nb::handle object) {
   if (object.is_none()) return std::nullopt;
   const auto device = device_in(object.ptr());
-  KEYWAY_CHECK_AS(Type, device, "argument 'device' must be keyway.device, not {}", Py_TYPE(object.ptr())->tp_name);
+  KEYWAY_CHECK_AS(Type, device, "argument 'device' must be keyway.device, not {}", class_name(object));
   return device;
 }
 
@@ -69,11 +67,9 @@ Tensor copied(nb::handle data, const Wishes& wishes) {
 
 void warn_of_copy(nb::handle data) {
   if (!is_tensor(data.ptr())) return;
-  const int failed = PyErr_WarnEx(PyExc_UserWarning,
-                                  "to copy a tensor, source.detach().clone() is clearer than keyway.tensor(source); "
-                                  "source.detach().clone().requires_grad_() where a gradient is wanted",
-                                  1);
-  if (failed != 0) rethrow_python_error();
+  warn_user(
+      "to copy a tensor, source.detach().clone() is clearer than keyway.tensor(source); "
+      "source.detach().clone().requires_grad_() where a gradient is wanted");
 }
 
 Tensor tensor(nb::handle data, nb::handle dtype, nb::handle device, bool requires_grad) {
@@ -105,8 +101,7 @@ Tensor as_tensor(nb::handle data, nb::handle dtype, nb::handle device) {
 }
 
 Tensor from_numpy(nb::handle array) {
-  KEYWAY_CHECK_AS(Type, is_numpy_array(array.ptr()), "expected a numpy.ndarray, not a {}",
-                  Py_TYPE(array.ptr())->tp_name);
+  KEYWAY_CHECK_AS(Type, is_numpy_array(array.ptr()), "expected a numpy.ndarray, not a {}", class_name(array));
   return shared(tensor_of_array(array.ptr()));
 }
 
@@ -114,7 +109,7 @@ Tensor frombuffer(nb::handle buffer, nb::handle dtype, std::int64_t count, std::
   const auto type = optional_dtype(dtype);
   KEYWAY_CHECK_AS(Type, type, "argument 'dtype' must be keyway.dtype, not NoneType");
   KEYWAY_CHECK(count >= -1, "argument 'count' is a number of elements, or -1 for all that there are, not {}", count);
-  KEYWAY_CHECK(PyObject_CheckBuffer(buffer.ptr()), "a {} has no buffer", Py_TYPE(buffer.ptr())->tp_name);
+  KEYWAY_CHECK(PyObject_CheckBuffer(buffer.ptr()), "a {} has no buffer", class_name(buffer));
   return leaf(shared(tensor_of_bytes(buffer.ptr(), *type, count, offset)), requires_grad);
 }
 
@@ -172,10 +167,9 @@ void add_construction(nb::module_& module) {
              "A tensor of one dimension over `count` elements (-1: all) of an object with the buffer protocol, from "
              "byte `offset` on, read as `dtype`.");
   module.def("_tensor_of_buffer", [](nb::handle buffer) { return shared(tensor_of_buffer(buffer.ptr())); });
-  module.attr("Tensor").attr("new_tensor") =
-      nb::cpp_function(new_tensor, nb::name("new_tensor"), nb::is_method(), nb::arg("data").none(), nb::kw_only(),
-                       nb::arg("dtype") = none, nb::arg("device") = none, nb::arg("requires_grad") = false,
-                       "keyway.tensor(data), but of this tensor's dtype and on its device where none is named.");
+  add_tensor_method("new_tensor", new_tensor, nb::arg("data").none(), nb::kw_only(), nb::arg("dtype") = none,
+                    nb::arg("device") = none, nb::arg("requires_grad") = false,
+                    "keyway.tensor(data), but of this tensor's dtype and on its device where none is named.");
 }
 
 }  // namespace keyway::inline v1::python

@@ -4,9 +4,10 @@
 #include <keyway/core/device/stream_guard.h>
 #include <keyway/core/random/generator.h>
 #include <keyway/core/tensor/device_allocator.h>
-#include <keyway/python/cuda.h>
 #include <keyway/python/descriptors.h>
+#include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 
 #include <functional>
@@ -17,8 +18,6 @@
 #include <string>
 #include <thread>
 #include <utility>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -31,8 +30,7 @@ using Unlocked = nb::call_guard<LockReleased>;
 // Loads the backend. Throws keyway::Error as DeviceGuard does.
 Device device_argument(nb::handle object) {
   const std::optional<Device> device = object.is_none() ? Device(kCuda) : device_in(object.ptr());
-  KEYWAY_CHECK_AS(Type, device, "a CUDA device is text, as 'cuda:1', a number or a device, not {}",
-                  Py_TYPE(object.ptr())->tp_name);
+  KEYWAY_CHECK_AS(Type, device, "a CUDA device is text, as 'cuda:1', a number or a device, not {}", class_name(object));
   KEYWAY_CHECK(device->type() == kCuda, "keyway.cuda is about CUDA devices, not about {}", *device);
   const LockReleased unlocked;
   return detail::checked_device(device_guard_impl(kCuda), *device);
@@ -91,7 +89,7 @@ void wait_for_stream(const Stream& self, const Stream& other) {
 nb::object record_event(const Stream& self, nb::object event) {
   if (event.is_none()) event = nb::cast(Event(kCuda));
   KEYWAY_CHECK_AS(Type, nb::isinstance<Event>(event), "record_event(): argument 'event' must be Event, not {}",
-                  Py_TYPE(event.ptr())->tp_name);
+                  class_name(event));
   Event& recorded = nb::cast<Event&>(event);
   {
     const LockReleased unlocked;
@@ -184,8 +182,7 @@ void add_graphs(nb::module_& module) {
           "capture_begin", [](CUDAGraph& self, std::optional<MempoolId> pool) { self.capture_begin(pool.value_or(0)); },
           nb::arg("pool") = nb::none(), Unlocked(),
           "Captures what is queued in the current stream from now on, which must not be the default one. `pool` is "
-          "that "
-          "of another graph that is never replayed at the same time.")
+          "that of another graph that is never replayed at the same time.")
       .def("capture_end", &CUDAGraph::capture_end, Unlocked(),
            "Ends the capture. Raises keyway.Error if anything was refused meanwhile; the graph is empty then.")
       .def("replay", &CUDAGraph::replay, Unlocked(), "Queues the work in the current stream.")

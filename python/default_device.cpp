@@ -1,10 +1,9 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/default_device.h>
+#include <keyway/python/module.h>
 
 #include <nanobind/stl/optional.h>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {

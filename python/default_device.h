@@ -3,15 +3,11 @@
 
 #include <keyway/core/device/device.h>
 
-#include <nanobind/nanobind.h>
 #include <optional>
 
 namespace keyway::inline v1::python {
 
 // Of this thread: what set_default_device or the innermost `with keyway.device(...)` says. None: the CPU.
 std::optional<Device> default_device();
-
-// After `device` has a class: makes its objects context managers.
-void add_default_device(nanobind::module_& module);
 
 }  // namespace keyway::inline v1::python

@@ -1,16 +1,14 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/text.h>
 
 #include <array>
 #include <cstddef>
-#include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <string>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -32,13 +30,11 @@ class NamedObjects {
     type.def("__reduce__", [](const Named<Enum>& self) { return std::string(to_string(self.value)); });
     return type;
   }
-  void make(nb::module_& module, Enum value, const std::string& name) {
+  void make(nb::module_& module, Enum value) {
     nb::object object = nb::cast(Named<Enum>{value}, nb::rv_policy::move);
-    objects_[static_cast<std::size_t>(value)] = object.ptr();
-    module.attr(name.c_str()) = object;
-    (void)object.release();  // as long as the program
+    module.attr(std::string(to_string(value)).c_str()) = object;
+    objects_[static_cast<std::size_t>(value)] = object.release().ptr();  // as long as the program
   }
-  void alias(nb::module_& module, Enum value, const char* name) { module.attr(name) = object(value); }
 
   nb::object object(Enum value) const { return nb::borrow(objects_.at(static_cast<std::size_t>(value))); }
   std::optional<Enum> in(PyObject* object) const {
@@ -74,21 +70,18 @@ void add_dtypes(nb::module_& module) {
   type.def_prop_ro("is_signed", [](const Dtype& self) { return is_signed(self.value); });
   type.def_prop_ro(
       "itemsize", [](const Dtype& self) { return element_size(self.value); }, "Bytes of an element.");
-  for (std::size_t i = 0; i < kNumScalarTypes; ++i) {
-    const auto dtype = static_cast<ScalarType>(i);
-    dtypes.make(module, dtype, std::string(to_string(dtype)));
-  }
-  for (const auto& [name, dtype] : kDtypeAliases) dtypes.alias(module, dtype, name);
+  for (std::size_t i = 0; i < kNumScalarTypes; ++i) dtypes.make(module, static_cast<ScalarType>(i));
+  for (const auto& [name, dtype] : kDtypeAliases) module.attr(name) = dtypes.object(dtype);
 }
 
 void add_layouts(nb::module_& module) {
   layouts.add(module, "layout", "How a tensor's elements lie in memory.");
   for (const Layout layout : {kStrided, kSparse, kSparseCsr, kSparseCsc, kSparseBsr, kSparseBsc, kJagged})
-    layouts.make(module, layout, std::string(to_string(layout)));
+    layouts.make(module, layout);
   formats.add(module, "memory_format", "The order of a tensor's dimensions in memory.");
   for (const MemoryFormat format :
        {MemoryFormat::Contiguous, MemoryFormat::Preserve, MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d})
-    formats.make(module, format, std::string(to_string(format)));
+    formats.make(module, format);
 }
 
 Device device_of(nb::handle type, std::optional<int> index) {

@@ -5,19 +5,17 @@
 #include <keyway/core/dtype/scalar_type.h>
 #include <keyway/core/tensor/layout.h>
 #include <keyway/core/tensor/memory_format.h>
+#include <keyway/python/nanobind.h>
 
-#include <nanobind/nanobind.h>
 #include <optional>
 
 namespace keyway::inline v1::python {
 
-void add_descriptors(nanobind::module_& module);
-
 // Python's objects of a value: `keyway.float32`.
-nanobind::object to_object(ScalarType dtype);
-nanobind::object to_object(Layout layout);
-nanobind::object to_object(MemoryFormat format);
-nanobind::object to_object(Device device);
+nb::object to_object(ScalarType dtype);
+nb::object to_object(Layout layout);
+nb::object to_object(MemoryFormat format);
+nb::object to_object(Device device);
 
 // The value of an argument, if it is one: also `float`, `int`, `bool` and `complex` for a dtype, and text or the number
 // of a CUDA device for a device. Throw keyway::Error for a device that does not exist.

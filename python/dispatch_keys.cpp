@@ -1,15 +1,13 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/python/dispatch_keys.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/text.h>
 
 #include <array>
-#include <fmt/format.h>
-#include <string>
+#include <nanobind/operators.h>
 #include <thread>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -112,13 +110,7 @@ void add_key_class(nb::module_& module) {
            })
       .def("__repr__", [](DispatchKeyObject self) { return to_str("DispatchKey." + to_string(self.key)); })
       .def("__hash__", [](DispatchKeyObject self) { return static_cast<std::size_t>(self.key); })
-      .def(
-          "__eq__",
-          [](DispatchKeyObject self, nb::handle other) {
-            DispatchKeyObject key{};
-            return nb::try_cast(other, key) && key.key == self.key;
-          },
-          nb::arg("other").none());
+      .def(nb::self == nb::self);
   for (const DispatchKey key : kNamedKeys) type.attr(to_string(key).c_str()) = nb::cast(DispatchKeyObject{key});
 }
 
@@ -169,13 +161,7 @@ void add_set_class(nb::module_& module) {
            })
       .def("__repr__", [](DispatchKeySet self) { return to_str("DispatchKeySet(" + to_string(self) + ")"); })
       .def("__hash__", [](DispatchKeySet self) { return static_cast<std::size_t>(self.raw()); })
-      .def(
-          "__eq__",
-          [](DispatchKeySet self, nb::handle other) {
-            DispatchKeySet set;
-            return nb::try_cast(other, set) && set == self;
-          },
-          nb::arg("other").none());
+      .def(nb::self == nb::self);
 }
 
 }  // namespace
@@ -184,7 +170,7 @@ DispatchKey dispatch_key_in(nb::handle object) {
   DispatchKeyObject given{};
   if (nb::try_cast(object, given)) return given.key;
   KEYWAY_CHECK_AS(Type, PyUnicode_Check(object.ptr()), "a dispatch key is a keyway.DispatchKey or its name, not {}",
-                  Py_TYPE(object.ptr())->tp_name);
+                  class_name(object));
   const std::string_view name = text_in(object.ptr());
   const auto key = parse_dispatch_key(name);
   KEYWAY_CHECK(key, "'{}' is no dispatch key; of a backend that is not loaded there are none", name);

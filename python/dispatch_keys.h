@@ -3,19 +3,17 @@
 #pragma once
 
 #include <keyway/core/keys/dispatch_key_set.h>
-
-#include <nanobind/nanobind.h>
+#include <keyway/python/nanobind.h>
 
 namespace keyway::inline v1::python {
 
 // The class of a key: nanobind takes an enumeration for one of Python's.
 struct DispatchKeyObject {
   DispatchKey key;
+  bool operator==(const DispatchKeyObject&) const = default;
 };
 
-void add_dispatch_keys(nanobind::module_& module);
-
 // The key that a DispatchKey or its name stands for. Throws keyway::Error for a name that is none, or another type.
-DispatchKey dispatch_key_in(nanobind::handle object);
+DispatchKey dispatch_key_in(nb::handle object);
 
 }  // namespace keyway::inline v1::python

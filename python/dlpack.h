@@ -1,9 +1,16 @@
-// DLPack's structures, as its version 1 lays them out in memory: what two libraries of one process hand to each other.
+// DLPack: tensors handed to other libraries and taken from them without a copy. Its structures, as its version 1 lays
+// them out in memory, are what two libraries of one process hand to each other.
 #pragma once
 
-#include <cstdint>
+#include <keyway/core/device/device.h>
+#include <keyway/core/dtype/scalar_type.h>
+#include <keyway/python/buffers.h>
 
-namespace keyway::inline v1::python::dlpack {
+#include <cstdint>
+#include <optional>
+
+namespace keyway::inline v1::python {
+namespace dlpack {
 
 struct Version {
   std::uint32_t major;
@@ -46,16 +53,20 @@ struct Tensor {
   std::uint64_t byte_offset;
 };
 
-// What a capsule "dltensor" holds.
+// What a capsule holds. Its name says whether somebody has taken the tensor.
 struct Managed {
+  static constexpr const char *kFresh = "dltensor", *kTaken = "used_dltensor";
+
   Tensor tensor;
   void* context;
   void (*deleter)(Managed* self);  // may be null
 };
 
-// What a capsule "dltensor_versioned" holds. Of another major version only `version` and `deleter` are where they are
+// The same since version 1. Of another major version only `version` and `deleter` are where they are
 // here.
 struct ManagedVersioned {
+  static constexpr const char *kFresh = "dltensor_versioned", *kTaken = "used_dltensor_versioned";
+
   Version version;
   void* context;
   void (*deleter)(ManagedVersioned* self);  // may be null
@@ -65,18 +76,18 @@ struct ManagedVersioned {
 inline constexpr std::uint64_t kReadOnly = 1;
 inline constexpr std::uint64_t kIsCopied = 2;
 
-// The names of a capsule that nobody has taken the tensor of, and of one that somebody has.
-template <typename T>
-inline constexpr const char* kFresh = nullptr;
-template <>
-inline constexpr const char* kFresh<Managed> = "dltensor";
-template <>
-inline constexpr const char* kFresh<ManagedVersioned> = "dltensor_versioned";
-template <typename T>
-inline constexpr const char* kTaken = nullptr;
-template <>
-inline constexpr const char* kTaken<Managed> = "used_dltensor";
-template <>
-inline constexpr const char* kTaken<ManagedVersioned> = "used_dltensor_versioned";
+}  // namespace dlpack
 
-}  // namespace keyway::inline v1::python::dlpack
+// Dtypes and devices in these words, and back.
+std::optional<dlpack::DataType> to_dlpack(ScalarType dtype);
+std::optional<ScalarType> from_dlpack(dlpack::DataType type);
+std::optional<dlpack::Device> to_dlpack(Device device);
+std::optional<Device> from_dlpack(dlpack::Device device);
+
+// Whether `object` hands its memory out by DLPack.
+bool has_dlpack(PyObject* object);
+// A tensor over the memory of an object that has_dlpack, or of a capsule, which is taken then. Errors: Python's
+// BufferError for what no tensor can be over; what the object throws.
+ForeignTensor import_dlpack(PyObject* object);
+
+}  // namespace keyway::inline v1::python

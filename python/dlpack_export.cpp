@@ -1,9 +1,8 @@
 #include <keyway/core/device/event.h>
 #include <keyway/python/batching.h>
-#include <keyway/python/descriptors.h>
-#include <keyway/python/dlpack_exchange.h>
-#include <keyway/python/dlpack_types.h>
+#include <keyway/python/dlpack.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 
 #include <memory>
@@ -12,8 +11,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -36,8 +33,8 @@ void delete_exported(T* managed) {
 // A capsule that goes before anybody has taken its tensor.
 template <typename T>
 void delete_capsule(PyObject* capsule) {
-  if (PyCapsule_IsValid(capsule, dlpack::kFresh<T>) == 0) return;
-  auto* const managed = static_cast<T*>(PyCapsule_GetPointer(capsule, dlpack::kFresh<T>));
+  if (PyCapsule_IsValid(capsule, T::kFresh) == 0) return;
+  auto* const managed = static_cast<T*>(PyCapsule_GetPointer(capsule, T::kFresh));
   managed->deleter(managed);
 }
 
@@ -63,25 +60,15 @@ nb::object capsule_of(const Tensor& tensor, bool is_copied) {
                     exported->sizes.data(),
                     exported->strides.data(),
                     0};
-  nb::object capsule = checked(PyCapsule_New(&managed, dlpack::kFresh<T>, delete_capsule<T>));
+  nb::object capsule = checked(PyCapsule_New(&managed, T::kFresh, delete_capsule<T>));
   (void)exported.release();
   return capsule;
 }
 
-[[noreturn]] void refuse_export(const std::string& why) {
-  PyErr_SetString(PyExc_BufferError, why.c_str());
-  rethrow_python_error();
-}
-
-dlpack::Device device_code(const Tensor& self) {
-  const auto device = to_dlpack(self.device());
-  if (!device) refuse_export("DLPack has no device " + to_string(self.device()));
-  return *device;
-}
-
 DevicePair dlpack_device(const Tensor& self) {
-  const dlpack::Device device = device_code(self);
-  return {static_cast<int>(device.type), device.index};
+  const auto device = to_dlpack(self.device());
+  if (!device) refuse_buffer("DLPack has no device " + to_string(self.device()));
+  return {static_cast<int>(device->type), device->index};
 }
 
 // Makes what is queued for the tensor come before what the consumer queues to its stream: a number as CUDA's array
@@ -90,11 +77,11 @@ void order_before(const Tensor& self, nb::handle stream) {
   const auto number = stream.is_none() ? 1 : PyLong_AsLongLong(stream.ptr());
   if (number == -1 && PyErr_Occurred() != nullptr) rethrow_python_error();
   if (!self.is_cuda()) {
-    if (!stream.is_none() && number != -1) refuse_export("a tensor on the CPU has no stream: give None");
+    if (!stream.is_none() && number != -1) refuse_buffer("a tensor on the CPU has no stream: give None");
     return;
   }
   if (number == -1) return;
-  if (number == 0 || number < -1) refuse_export("0 is no stream in DLPack, as it may mean two: give None, 1 or 2");
+  if (number == 0 || number < -1) refuse_buffer("0 is no stream in DLPack, as it may mean two: give None, 1 or 2");
   const Stream current = current_stream(self.device());
   if (number != 1) return current.synchronize();  // a stream that is none of ours
   Event done(DeviceType::CUDA);
@@ -104,13 +91,13 @@ void order_before(const Tensor& self, nb::handle stream) {
 
 nb::object to_capsule(const Tensor& self, nb::handle stream, std::optional<DevicePair> max_version,
                       std::optional<DevicePair> dl_device, std::optional<bool> copy) {
-  if (self.requires_grad()) refuse_export("a tensor that requires grad cannot be exported: use tensor.detach()");
-  if (!to_dlpack(self.dtype())) refuse_export("DLPack has no dtype " + std::string(to_string(self.dtype())));
+  if (self.requires_grad()) refuse_buffer("a tensor that requires grad cannot be exported: use tensor.detach()");
+  if (!to_dlpack(self.dtype())) refuse_buffer("DLPack has no dtype " + std::string(to_string(self.dtype())));
   const DevicePair here = dlpack_device(self);
   const bool moves = dl_device && *dl_device != here;
   const bool to_host = dl_device && *dl_device == DevicePair(static_cast<int>(dlpack::DeviceCode::CPU), 0);
   if (moves && (!to_host || !copy.value_or(true)))
-    refuse_export("a tensor on " + to_string(self.device()) + " can only be handed out there, or copied to the CPU");
+    refuse_buffer("a tensor on " + to_string(self.device()) + " can only be handed out there, or copied to the CPU");
   const bool is_copied = moves || copy.value_or(false);
   const Tensor tensor = !is_copied ? self : moves ? self.to(DeviceType::CPU) : self.clone();
   order_before(tensor, moves ? nb::none() : stream);
@@ -121,19 +108,16 @@ nb::object to_capsule(const Tensor& self, nb::handle stream, std::optional<Devic
 
 }  // namespace
 
-void add_dlpack_export(nb::module_& module) {
-  const nb::object type = module.attr("Tensor");
-  type.attr("__dlpack__") = nb::cpp_function(
-      to_capsule, nb::name("__dlpack__"), nb::is_method(), nb::kw_only(), nb::arg("stream") = nb::none(),
-      nb::arg("max_version") = nb::none(), nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none(),
+void add_dlpack_export() {
+  add_tensor_method(
+      "__dlpack__", to_capsule, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
+      nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none(),
       "A DLPack capsule over the memory of the tensor: a versioned one if `max_version` allows it.\n\n`stream`: that "
-      "of "
-      "the consumer, for tensors on a CUDA device. `dl_device`: (1, 0) copies to the CPU. `copy`: True for always, "
+      "of the consumer, for tensors on a CUDA device. `dl_device`: (1, 0) copies to the CPU. `copy`: True for always, "
       "False for never. Raises BufferError for a tensor that requires grad, and where DLPack has no such dtype or "
       "device.");
-  type.attr("__dlpack_device__") =
-      nb::cpp_function(dlpack_device, nb::name("__dlpack_device__"), nb::is_method(),
-                       "The device in DLPack's numbers: type and index. Raises BufferError where it has none.");
+  add_tensor_method("__dlpack_device__", dlpack_device,
+                    "The device in DLPack's numbers: type and index. Raises BufferError where it has none.");
 }
 
 }  // namespace keyway::inline v1::python

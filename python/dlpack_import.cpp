@@ -2,10 +2,10 @@
 #include <keyway/core/device/event.h>
 #include <keyway/python/arrays.h>
 #include <keyway/python/descriptors.h>
-#include <keyway/python/dlpack_exchange.h>
-#include <keyway/python/dlpack_types.h>
+#include <keyway/python/dlpack.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/foreign_memory.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 
 #include <nanobind/stl/optional.h>
@@ -14,44 +14,34 @@
 #include <string>
 #include <utility>
 
-namespace nb = nanobind;
-
 namespace keyway::inline v1::python {
 namespace {
-
-[[noreturn]] void refuse_import(const std::string& why) {
-  PyErr_SetString(PyExc_BufferError, why.c_str());
-  rethrow_python_error();
-}
 
 // What a tensor needs of a DLPack tensor, checked.
 struct Description {
   explicit Description(const dlpack::Tensor& from) {
-    const auto its_dtype = from_dlpack(from.dtype);
-    if (!its_dtype)
-      refuse_import("no dtype is what DLPack calls code " + std::to_string(static_cast<int>(from.dtype.code)) + ", " +
+    dtype = from_dlpack(from.dtype);
+    if (!dtype)
+      refuse_buffer("no dtype is what DLPack calls code " + std::to_string(static_cast<int>(from.dtype.code)) + ", " +
                     std::to_string(from.dtype.bits) + " bits, " + std::to_string(from.dtype.lanes) + " lanes");
-    const auto its_device = from_dlpack(from.device);
-    if (!its_device)
-      refuse_import("no device is what DLPack calls device " + std::to_string(static_cast<int>(from.device.type)) +
+    device = from_dlpack(from.device);
+    if (!device)
+      refuse_buffer("no device is what DLPack calls device " + std::to_string(static_cast<int>(from.device.type)) +
                     ":" + std::to_string(from.device.index));
     const bool has_dims = from.dim >= 0 && from.dim <= kMaxDims && (from.dim == 0 || from.sizes != nullptr);
-    if (!has_dims) refuse_import("a DLPack tensor of " + std::to_string(from.dim) + " dimensions, or without sizes");
+    if (!has_dims) refuse_buffer("a DLPack tensor of " + std::to_string(from.dim) + " dimensions, or without sizes");
     const auto rank = static_cast<std::size_t>(from.dim);
     if (rank != 0) sizes = DimVector(IntArrayRef(from.sizes, rank));
-    numel = checked_numel(sizes);
+    const std::int64_t numel = checked_numel(sizes);
     strides =
         from.strides == nullptr || rank == 0 ? contiguous_strides(sizes) : DimVector(IntArrayRef(from.strides, rank));
-    if (numel != 0 && from.data == nullptr) refuse_import("a DLPack tensor with elements and without memory");
-    dtype = *its_dtype;
-    device = *its_device;
+    if (numel != 0 && from.data == nullptr) refuse_buffer("a DLPack tensor with elements and without memory");
     data = numel == 0 ? nullptr : static_cast<char*>(from.data) + from.byte_offset;
   }
 
   DimVector sizes, strides;
-  std::int64_t numel;
-  ScalarType dtype;
-  Device device = DeviceType::CPU;
+  std::optional<ScalarType> dtype;
+  std::optional<Device> device;
   void* data;
 };
 
@@ -65,27 +55,26 @@ void give_back(void* taken) {
 // Until it is marked as taken, the capsule is the one that calls the deleter: also when this throws before.
 template <typename T>
 ForeignTensor take(PyObject* capsule) {
-  auto* const managed = static_cast<T*>(PyCapsule_GetPointer(capsule, dlpack::kFresh<T>));
+  auto* const managed = static_cast<T*>(PyCapsule_GetPointer(capsule, T::kFresh));
   if (managed == nullptr) rethrow_python_error();
   bool read_only = false;
   if constexpr (std::is_same_v<T, dlpack::ManagedVersioned>) {
     if (managed->version.major != dlpack::kVersion.major)
-      refuse_import("a capsule of DLPack " + std::to_string(managed->version.major) + ", not 1");
+      refuse_buffer("a capsule of DLPack " + std::to_string(managed->version.major) + ", not 1");
     read_only = (managed->flags & dlpack::kReadOnly) != 0;
   }
   const Description it(managed->tensor);
-  if (PyCapsule_SetName(capsule, dlpack::kTaken<T>) != 0) rethrow_python_error();
-  DataPtr owner(it.data, managed, give_back<T>, it.device);
-  return {tensor_over(std::move(owner), it.sizes, it.strides, it.dtype), read_only};
+  if (PyCapsule_SetName(capsule, T::kTaken) != 0) rethrow_python_error();
+  DataPtr owner(it.data, managed, give_back<T>, *it.device);
+  return {tensor_over(std::move(owner), it.sizes, it.strides, *it.dtype), read_only};
 }
 
 ForeignTensor take_capsule(PyObject* capsule) {
-  if (PyCapsule_IsValid(capsule, dlpack::kFresh<dlpack::ManagedVersioned>) != 0)
-    return take<dlpack::ManagedVersioned>(capsule);
-  if (PyCapsule_IsValid(capsule, dlpack::kFresh<dlpack::Managed>) != 0) return take<dlpack::Managed>(capsule);
+  if (PyCapsule_IsValid(capsule, dlpack::ManagedVersioned::kFresh) != 0) return take<dlpack::ManagedVersioned>(capsule);
+  if (PyCapsule_IsValid(capsule, dlpack::Managed::kFresh) != 0) return take<dlpack::Managed>(capsule);
   const char* const name = PyCapsule_CheckExact(capsule) ? PyCapsule_GetName(capsule) : nullptr;
   const bool used = name != nullptr && std::string_view(name).starts_with("used_dltensor");
-  refuse_import(used ? "the tensor of this DLPack capsule was taken already: a capsule can be used once"
+  refuse_buffer(used ? "the tensor of this DLPack capsule was taken already: a capsule can be used once"
                      : "a capsule of another name than DLPack's 'dltensor' and 'dltensor_versioned'");
 }
 
@@ -109,7 +98,7 @@ nb::object ask(nb::handle object, bool is_cuda, const nb::dict& wishes) {
 
 ForeignTensor import_from(nb::handle object, const nb::dict& wishes) {
   if (PyCapsule_CheckExact(object.ptr())) {
-    if (wishes.size() != 0) refuse_import("a capsule is as it is: device and copy are for objects with __dlpack__");
+    if (wishes.size() != 0) refuse_buffer("a capsule is as it is: device and copy are for objects with __dlpack__");
     return take_capsule(object.ptr());
   }
   const auto device = nb::cast<std::pair<int, int>>(object.attr("__dlpack_device__")());
@@ -127,14 +116,14 @@ ForeignTensor import_from(nb::handle object, const nb::dict& wishes) {
 
 Tensor from_dlpack_object(nb::handle object, nb::handle device, std::optional<bool> copy) {
   KEYWAY_CHECK_AS(Type, PyCapsule_CheckExact(object.ptr()) || has_dlpack(object.ptr()),
-                  "a {} has no __dlpack__ and is no DLPack capsule", Py_TYPE(object.ptr())->tp_name);
+                  "a {} has no __dlpack__ and is no DLPack capsule", class_name(object));
   nb::dict wishes;
   if (copy) wishes["copy"] = *copy;
   if (!device.is_none()) {
     const auto wanted = device_in(device.ptr());
-    KEYWAY_CHECK_AS(Type, wanted, "argument 'device' must be keyway.device, not {}", Py_TYPE(device.ptr())->tp_name);
+    KEYWAY_CHECK_AS(Type, wanted, "argument 'device' must be keyway.device, not {}", class_name(device));
     const auto its = to_dlpack(*wanted);
-    if (!its) refuse_import("DLPack has no device " + to_string(*wanted));
+    if (!its) refuse_buffer("DLPack has no device " + to_string(*wanted));
     wishes["dl_device"] = nb::make_tuple(static_cast<int>(its->type), its->index);
   }
   const ForeignTensor foreign = import_from(object, wishes);

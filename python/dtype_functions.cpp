@@ -3,19 +3,17 @@
 #include <keyway/core/dtype/promote_types.h>
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/python/descriptors.h>
-#include <keyway/python/dtype_functions.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/values.h>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
 
 ScalarType asked_dtype(nb::handle object, const char* argument) {
   const auto dtype = dtype_in(object.ptr());
-  KEYWAY_CHECK_AS(Type, dtype, "argument '{}' must be a keyway.dtype, not {}", argument,
-                  Py_TYPE(object.ptr())->tp_name);
+  KEYWAY_CHECK_AS(Type, dtype, "argument '{}' must be a keyway.dtype, not {}", argument, class_name(object));
   return *dtype;
 }
 
@@ -27,7 +25,7 @@ void count_operand(Promotion& promotion, nb::handle object, const char* argument
     promotion << number;
   } else {
     KEYWAY_FAIL(Type, "result_type(): argument '{}' must be a Tensor or a Number, not {}", argument,
-                Py_TYPE(object.ptr())->tp_name);
+                class_name(object));
   }
 }
 
@@ -60,8 +58,7 @@ void add_dtype_functions(nb::module_& module) {
       [](nb::handle from, nb::handle to) { return can_cast(asked_dtype(from, "from_"), asked_dtype(to, "to")); },
       nb::arg("from_").none(), nb::arg("to").none(),
       "Whether results of dtype `from_` may be stored in a tensor of dtype `to`: not complex ones in real, floating "
-      "ones "
-      "in integral, nor numbers in bool.");
+      "ones in integral, nor numbers in bool.");
   module.def("result_type", result_type, nb::arg("tensor1").none(), nb::arg("tensor2").none(),
              "The dtype of an arithmetic operation on two tensors or numbers. Tensors without dimensions and numbers "
              "count only if they are of a higher category: bool, integral, floating, complex.");

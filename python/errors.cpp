@@ -2,8 +2,8 @@
 #include <keyway/nn/serialize/file_error.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <cxxabi.h>
@@ -40,60 +40,40 @@ const ErrorClass kErrorClasses[] = {
 constexpr const char* kDtypeErrorDoc =
     "A tensor has a dtype that an operator is not there for: in PyTorch a TypeError or a NotImplementedError.";
 
-PyObject* base_class = nullptr;
-PyObject* dtype_class = nullptr;
-std::array<PyObject*, std::size(kErrorClasses)> classes{};
-
-PyObject* class_of(ErrorKind kind) {
-  if (kind == ErrorKind::Dtype) return dtype_class;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    if (kErrorClasses[i].kind == kind) return classes[i];
-  }
-  return base_class;
+PyObject*& class_of(ErrorKind kind) {
+  static PyObject* classes[static_cast<std::size_t>(ErrorKind::Internal) + 1] = {};
+  return classes[static_cast<std::size_t>(kind)];
 }
-
-PyObject* new_class(const char* name, const char* doc, PyObject* bases) {
-  const std::string full = std::string("keyway.") + name;
-  PyObject* made = PyErr_NewExceptionWithDoc(full.c_str(), doc, bases, nullptr);
-  if (made == nullptr) rethrow_python_error();
-  return made;
-}
-
-}  // namespace
-
-void add_errors(nanobind::module_& module) {
-  base_class =
-      new_class("Error", "What Keyway refuses: its text names operator, argument and rule.", PyExc_RuntimeError);
-  module.attr("Error") = nanobind::borrow(base_class);
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    const ErrorClass& entry = kErrorClasses[i];
-    const nanobind::object bases =
-        checked(entry.python != nullptr ? PyTuple_Pack(2, base_class, *entry.python) : PyTuple_Pack(1, base_class));
-    classes[i] = new_class(entry.name, entry.doc, bases.ptr());
-    module.attr(entry.name) = nanobind::borrow(classes[i]);
-  }
-  const nanobind::object bases =
-      checked(PyTuple_Pack(2, class_of(ErrorKind::Type), class_of(ErrorKind::NotImplemented)));
-  dtype_class = new_class("DtypeError", kDtypeErrorDoc, bases.ptr());
-  module.attr("DtypeError") = nanobind::borrow(dtype_class);
-}
-
-namespace {
 
 // Also a text with bytes that are no UTF-8.
 void set_error(PyObject* type, const char* text) noexcept {
-  PyObject* const made = PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace");
-  if (made == nullptr) return;
-  PyErr_SetObject(type, made);
-  Py_DECREF(made);
+  const auto made = nb::steal(PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace"));
+  if (made.is_valid()) PyErr_SetObject(type, made.ptr());
 }
 
 }  // namespace
+
+void add_errors(nb::module_& module) {
+  const auto add = [&](const char* name, const char* doc, nb::handle bases) {
+    const std::string full = std::string("keyway.") + name;
+    nb::object made = checked(PyErr_NewExceptionWithDoc(full.c_str(), doc, bases.ptr(), nullptr));
+    module.attr(name) = made;
+    return made.release().ptr();  // as long as the program
+  };
+  PyObject* const base =
+      add("Error", "What Keyway refuses: its text names operator, argument and rule.", PyExc_RuntimeError);
+  for (const auto& [kind, name, python, doc] : kErrorClasses)
+    class_of(kind) =
+        add(name, doc, checked(python != nullptr ? PyTuple_Pack(2, base, *python) : PyTuple_Pack(1, base)));
+  class_of(ErrorKind::Dtype) =
+      add("DtypeError", kDtypeErrorDoc,
+          checked(PyTuple_Pack(2, class_of(ErrorKind::Type), class_of(ErrorKind::NotImplemented))));
+}
 
 void set_python_error() noexcept {
   try {
     throw;
-  } catch (nanobind::python_error& error) {
+  } catch (nb::python_error& error) {
     error.restore();
   } catch (const nn::FileError& error) {
     errno = error.number();

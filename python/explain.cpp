@@ -1,16 +1,13 @@
 #include <keyway/dispatch/inspect/explain.h>
 #include <keyway/python/dispatch_keys.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/operator_function.h>
-#include <keyway/python/registry.h>
 #include <keyway/python/text.h>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 #include <string>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -67,7 +64,6 @@ void add_explanation(nb::module_& module) {
           },
           "The operator's other kernels, and why they are not called.")
       .def("to_json", [](const Explanation& self) { return to_json(self); })
-      .def("__str__", [](const Explanation& self) { return to_string(self); })
       .def("__repr__", [](const Explanation& self) { return to_string(self); });
 }
 
@@ -90,11 +86,7 @@ void add_explain(nb::module_& module) {
   });
   module.def("_what_if", [](const std::string& op, nb::handle key) {
     const DispatchKey registered = dispatch_key_in(key);
-    std::vector<SlotChange> changes;
-    {
-      const LockReleased unlocked;
-      changes = what_if(Dispatcher::singleton().op(op), registered);
-    }
+    const auto changes = unlocked([&] { return what_if(Dispatcher::singleton().op(op), registered); });
     nb::list list;
     for (const SlotChange& change : changes)
       list.append(

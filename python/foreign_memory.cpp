@@ -4,6 +4,20 @@
 #include <utility>
 
 namespace keyway::inline v1::python {
+namespace {
+
+struct Format {
+  ScalarType dtype;
+  char kind;
+  const char* text;
+};
+constexpr Format kFormats[] = {{kBool, 'b', "?"},          {kByte, 'u', "B"},          {kUInt16, 'u', "H"},
+                               {kUInt32, 'u', "I"},        {kUInt64, 'u', "Q"},        {kChar, 'i', "b"},
+                               {kShort, 'i', "h"},         {kInt, 'i', "i"},           {kLong, 'i', "q"},
+                               {kHalf, 'f', "e"},          {kFloat, 'f', "f"},         {kDouble, 'f', "d"},
+                               {kComplexFloat, 'c', "Zf"}, {kComplexDouble, 'c', "Zd"}};
+
+}  // namespace
 
 TensorBase tensor_over(DataPtr data, IntArrayRef sizes, IntArrayRef strides, ScalarType dtype) {
   const std::int64_t numel = checked_numel(sizes);
@@ -31,16 +45,15 @@ DimVector strides_in_elements(IntArrayRef bytes, ScalarType dtype) {
 }
 
 std::optional<ScalarType> dtype_of(char kind, std::size_t itemsize) {
-  for (const ScalarType dtype : {kBool, kByte, kUInt16, kUInt32, kUInt64, kChar, kShort, kInt, kLong, kHalf, kFloat,
-                                 kDouble, kComplexFloat, kComplexDouble}) {
-    const char its = is_bool(dtype)             ? 'b'
-                     : is_complex(dtype)        ? 'c'
-                     : is_floating_point(dtype) ? 'f'
-                     : is_signed(dtype)         ? 'i'
-                                                : 'u';
-    if (its == kind && element_size(dtype) == itemsize) return dtype;
-  }
+  for (const Format& format : kFormats)
+    if (format.kind == kind && element_size(format.dtype) == itemsize) return format.dtype;
   return std::nullopt;
+}
+
+const char* format_of(ScalarType dtype) {
+  for (const Format& format : kFormats)
+    if (format.dtype == dtype) return format.text;
+  return nullptr;
 }
 
 }  // namespace keyway::inline v1::python

@@ -3,15 +3,13 @@
 #include <keyway/forward/dual_tensor.h>
 #include <keyway/forward/views.h>
 #include <keyway/ops/view.h>
-#include <keyway/python/forward.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 
 #include <algorithm>
 #include <memory>
 #include <nanobind/stl/vector.h>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -66,11 +64,11 @@ nb::tuple parts_of(const Tensor& tensor, std::uint64_t id) {
 }
 
 // A tensor with a tangent at the level of `like`.
-nb::object dual_like(const Tensor& tensor, const Tensor& tangent, const Tensor& like) {
+Tensor dual_like(const Tensor& tensor, const Tensor& tangent, const Tensor& like) {
   const TensorBase live = forward::unwrap_if_ended(like);
   const forward::DualValue* dual = forward::dual_value(live);
   KEYWAY_CHECK_AS(Internal, dual != nullptr, "forward mode: the tensor to follow has no tangent");
-  return to_object(forward::make_dual_at(tensor, tangent, dual->level()));
+  return forward::make_dual_at(tensor, tangent, dual->level());
 }
 
 }  // namespace
@@ -83,7 +81,7 @@ void add_forward(nb::module_& module) {
       "make_dual",
       [](const Tensor& tensor, const Tensor& tangent, std::uint64_t level) {
         const forward::NoViewTrackingGuard no_tracking;
-        return to_object(forward::make_dual_at(keyway::alias(tensor), tangent, level_named(level)));
+        return forward::make_dual_at(keyway::alias(tensor), tangent, level_named(level));
       },
       nb::arg("tensor"), nb::arg("tangent"), nb::arg("level"), "The tensor with a tangent at a level.");
   module.def("unpack_dual", unpack, nb::arg("tensor"), nb::arg("level"), "Primal and tangent at a level.");
@@ -94,16 +92,12 @@ void add_forward(nb::module_& module) {
   module.def("parts", parts_of, nb::arg("tensor"), nb::arg("level"), "Primal and tangent, or None, at any level.");
   module.def("dual_like", dual_like, nb::arg("tensor"), nb::arg("tangent"), nb::arg("like"),
              "A tensor with a tangent at the level of another one.");
-  module.def(
-      "as_leaf", [](const Tensor& tensor) { return to_object(forward::as_grad_input(tensor)); }, nb::arg("tensor"),
-      "A leaf with the tensor's values and tangents, or a view of it, if its history is to go on.");
-  module.def(
-      "as_recorded_input",
-      [](const Tensor& tensor, bool keeps) { return to_object(forward::as_recorded_input(tensor, keeps)); },
-      nb::arg("tensor"), nb::arg("keeps"), "An input to differentiate one call by.");
-  module.def(
-      "without_history", [](const Tensor& tensor) { return to_object(forward::without_history(tensor)); },
-      nb::arg("tensor"), "The tensor, its tangents too, without history.");
+  module.def("as_leaf", forward::as_grad_input, nb::arg("tensor"),
+             "A leaf with the tensor's values and tangents, or a view of it, if its history is to go on.");
+  module.def("as_recorded_input", forward::as_recorded_input, nb::arg("tensor"), nb::arg("keeps"),
+             "An input to differentiate one call by.");
+  module.def("without_history", forward::without_history, nb::arg("tensor"),
+             "The tensor, its tangents too, without history.");
 }
 
 }  // namespace keyway::inline v1::python

@@ -2,18 +2,18 @@
 #include <keyway/core/base/error.h>
 #include <keyway/ops/creation.h>
 #include <keyway/python/errors.h>
-#include <keyway/python/function_node.h>
+#include <keyway/python/function_context.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/node_binding.h>
 #include <keyway/python/python_call.h>
 #include <keyway/python/tensor_object.h>
+#include <keyway/python/tuples.h>
 
 #include <nanobind/stl/string.h>
 #include <string>
 #include <utility>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -24,13 +24,6 @@ using autograd::variable_list;
 nb::object as_tuple(nb::object value) {
   if (PyTuple_Check(value.ptr())) return value;
   return checked(PyTuple_Pack(1, value.ptr()));
-}
-
-nb::object none_or_tensors(const variable_list& tensors) {
-  nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(tensors.size())));
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_object(tensors[i]).release().ptr());
-  return tuple;
 }
 
 // What backward gives, an object for each argument of forward, as a gradient for each tensor among these.
@@ -47,7 +40,7 @@ variable_list gradients_in(const FunctionNode& node, const nb::object& given, co
     PyObject* const grad = at(i);
     KEYWAY_CHECK_AS(Type, grad == Py_None || is_tensor(grad),
                     "{}: backward returned a {} as gradient {}, which has to be a Tensor or None", node.name(),
-                    Py_TYPE(grad)->tp_name, i);
+                    class_name(grad), i);
     KEYWAY_CHECK_AS(Autograd, is_input[i] || grad == Py_None,
                     "{}: backward returned a gradient for argument {} of forward, which is no Tensor", node.name(), i);
     if (is_input[i]) grads.push_back(grad == Py_None ? Tensor() : tensor_in(grad));
@@ -78,15 +71,14 @@ class Application {
     for (const nb::handle object : objects) {
       KEYWAY_CHECK_AS(Type, is_tuple || is_tensor(object.ptr()) || object.is_none(),
                       "{}: forward returned a {}, which has to be a Tensor, a tuple or None", node_->name(),
-                      Py_TYPE(object.ptr())->tp_name);
+                      class_name(object));
       outputs.push_back(is_tensor(object.ptr()) ? tensor_in(object.ptr()) : Tensor());
     }
     node_->finish(inputs_, outputs, records_);
-    if (!is_tuple) return to_object(outputs[0]);  // None, if it is undefined
-    nb::list wrapped;                             // what is no tensor passes as it is
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      wrapped.append(outputs[i].defined() ? to_object(outputs[i]) : nb::borrow(objects[i]));
-    return checked(PyList_AsTuple(wrapped.ptr()));
+    if (!is_tuple) return to_object(outputs[0]);          // None, if it is undefined
+    return tuple_of(outputs.size(), [&](std::size_t i) {  // what is no tensor passes as it is
+      return outputs[i].defined() ? to_object(outputs[i]) : nb::borrow(objects[i]);
+    });
   }
 
   // The result, and what jvp gives for the arguments' tangents, one or None for each; zeros in the place of one that a
@@ -150,7 +142,7 @@ class Application {
     FunctionNode& node = *nb::inst_ptr<FunctionContext>(ctx)->node;
     const nb::object function = PythonNodeBinding::of(node).function;
     const nb::object method = function.attr("backward");
-    const nb::object tuple = none_or_tensors(grads);
+    const nb::object tuple = to_tuple(grads);
     std::vector<PyObject*> values{context};
     for (const nb::handle grad : nb::borrow<nb::tuple>(tuple)) values.push_back(grad.ptr());
     const nb::object result = call_python(method, values.data(), values.size());

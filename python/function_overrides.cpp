@@ -1,14 +1,14 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
+#include <keyway/python/module.h>
 #include <keyway/python/text.h>
+#include <keyway/python/tuples.h>
 
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 constinit thread_local bool overrides_disabled = false;
 
 PyObject* method_name() {
-  static PyObject* const name = PyUnicode_InternFromString("__keyway_function__");
+  static PyObject* const name = interned("__keyway_function__");
   return name;
 }
 // Tensor's own, which is what happens without an override.
@@ -52,9 +52,7 @@ class OverridingArguments {
   }
   const std::vector<nb::object>& objects() const { return objects_; }
   nb::tuple types() const {
-    nb::list types;
-    for (const nb::object& object : objects_) types.append(object.type());
-    return nb::tuple(types);
+    return nb::tuple(tuple_of(objects_.size(), [&](std::size_t i) { return nb::borrow(objects_[i].type()); }));
   }
 
  private:

@@ -2,15 +2,11 @@
 // __keyway_function__, which is PyTorch's __torch_function__ under another name.
 #pragma once
 
+#include <keyway/python/nanobind.h>
 #include <keyway/python/signature.h>
 #include <keyway/python/tensor_object.h>
 
-#include <nanobind/nanobind.h>
-
 namespace keyway::inline v1::python {
-
-// Adds the guard DisableFunctionOverrides and what keyway.overrides is made of.
-void add_function_overrides(nanobind::module_& module);
 
 namespace detail {
 // Of an object that is no plain tensor: whether it, or an element of a list, has an override. Disabled ones count as
@@ -28,6 +24,6 @@ inline bool has_overrides(const CallArguments& given) {
 }
 
 // What the arguments answer. Throws keyway::Error if all decline. Requires: has_overrides(given).
-nanobind::object call_overrides(nanobind::handle function, const CallArguments& given);
+nb::object call_overrides(nb::handle function, const CallArguments& given);
 
 }  // namespace keyway::inline v1::python

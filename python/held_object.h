@@ -3,15 +3,15 @@
 #pragma once
 
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/nanobind.h>
 
-#include <nanobind/nanobind.h>
 #include <utility>
 
 namespace keyway::inline v1::python {
 
 class HeldObject {
  public:
-  explicit HeldObject(nanobind::object object) : object_(std::move(object)) {}
+  explicit HeldObject(nb::object object) : object_(std::move(object)) {}
   ~HeldObject() {
     if (Py_IsInitialized() == 0) {
       (void)object_.release();
@@ -24,10 +24,10 @@ class HeldObject {
   HeldObject& operator=(HeldObject&&) = delete;
 
   // Requires: the interpreter lock is held, to do more with it than to compare it.
-  nanobind::handle get() const { return object_; }
+  nb::handle get() const { return object_; }
 
  private:
-  nanobind::object object_;
+  nb::object object_;
 };
 
 }  // namespace keyway::inline v1::python

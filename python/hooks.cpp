@@ -1,20 +1,22 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
-#include <keyway/python/hooks.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/node_binding.h>
 #include <keyway/python/node_object.h>
 #include <keyway/python/python_call.h>
 #include <keyway/python/tensor_object.h>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
 
 using autograd::Node;
 using autograd::variable_list;
+
+// Python functions that are called with gradients. Those of one tensor or node stand in a dict, which a handle takes
+// its own out of, and which it can refer to weakly; the graph has one C++ function for the dict.
+nb::object new_hook_dict() { return nb::module_::import_("collections").attr("OrderedDict")(); }
 
 // Those that a hook adds wait for the next backward.
 nb::list functions_of(PyObject* dict) { return nb::list(nb::borrow<nb::dict>(dict).values()); }
@@ -24,8 +26,7 @@ Tensor run_gradient_hooks(PyObject* dict, Tensor grad) {
   for (const nb::handle hook : functions_of(dict)) {
     const nb::object result = call_function(hook, to_object(grad));
     KEYWAY_CHECK_AS(Type, result.is_none() || is_tensor(result.ptr()),
-                    "a hook of a tensor returned a {}, which has to be a Tensor or None",
-                    Py_TYPE(result.ptr())->tp_name);
+                    "a hook of a tensor returned a {}, which has to be a Tensor or None", class_name(result));
     if (!result.is_none()) grad = tensor_in(result.ptr());
   }
   return grad;
@@ -37,19 +38,13 @@ void replace(variable_list& grads, const nb::object& result, const Node& node) {
   const bool is_one = is_tensor(result.ptr()) && grads.size() == 1;
   const bool is_tuple = PyTuple_Check(result.ptr()) && PyTuple_GET_SIZE(result.ptr()) == Py_ssize_t(grads.size());
   KEYWAY_CHECK_AS(Autograd, is_one || is_tuple, "a hook of {} has to return None or a tuple of {} gradients, not {}",
-                  node.name(), grads.size(), Py_TYPE(result.ptr())->tp_name);
+                  node.name(), grads.size(), class_name(result));
   for (std::size_t i = 0; i < grads.size(); ++i) {
     PyObject* const item = is_one ? result.ptr() : PyTuple_GET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i));
     KEYWAY_CHECK_AS(Type, item == Py_None || is_tensor(item), "a hook of {} returned a {} as gradient {}", node.name(),
-                    Py_TYPE(item)->tp_name, i);
+                    class_name(item), i);
     grads[i] = item == Py_None ? Tensor() : tensor_in(item);
   }
-}
-
-nb::object to_tuple(const variable_list& grads) {
-  nb::list list;
-  for (const Tensor& grad : grads) list.append(to_object(grad));
-  return checked(PyList_AsTuple(list.ptr()));
 }
 
 // The dict of an output's hooks, kept by the node. The node has the function below as long as itself.
@@ -69,8 +64,7 @@ nb::object hooks_of_output(Node& node, std::uint32_t number, const Tensor& tenso
 }
 
 const Tensor& checked_tensor(nb::handle object) {
-  KEYWAY_CHECK_AS(Type, is_tensor(object.ptr()), "hooks are those of a Tensor, not of a {}",
-                  Py_TYPE(object.ptr())->tp_name);
+  KEYWAY_CHECK_AS(Type, is_tensor(object.ptr()), "hooks are those of a Tensor, not of a {}", class_name(object));
   return tensor_in(object.ptr());
 }
 
@@ -142,11 +136,6 @@ nb::object post_hooks(Node& node) {
 }
 
 }  // namespace
-
-nb::object new_hook_dict() {
-  // Of a class that can be referred to weakly, as handles do.
-  return nb::module_::import_("collections").attr("OrderedDict")();
-}
 
 void add_hooks(nb::module_& module) {
   const auto with_node = [](nb::object (*hooks)(Node&)) {

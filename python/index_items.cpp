@@ -6,11 +6,10 @@
 #include <keyway/python/sequences.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/values.h>
+#include <keyway/python/warnings.h>
 
 #include <optional>
 #include <utility>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -18,14 +17,12 @@ namespace {
 using Kind = IndexItem::Kind;
 
 IndexItem read_slice(PyObject* slice) {
-  IndexItem item{Kind::Slice};
   Py_ssize_t start = 0, stop = 0, step = 0;
   const bool has_step = reinterpret_cast<PySliceObject*>(slice)->step != Py_None;
   if (PySlice_Unpack(slice, &start, &stop, &step) != 0) rethrow_python_error();
   KEYWAY_CHECK(!has_step || step > 0, "the step of a slice must be greater than zero, not {}; flip() reverses a tensor",
                step);
-  item.start = start, item.stop = stop, item.step = step;
-  return item;
+  return {Kind::Slice, start, stop, step};
 }
 
 bool is_sequence(PyObject* object) {
@@ -38,9 +35,7 @@ IndexItem read_sequence(PyObject* sequence) {
   const ScalarType dtype = elements.dtype();
   if (elements.numel() == 0 ? dtype != kBool : is_integral(dtype, false) && dtype != kByte)
     elements = elements.to(kLong);
-  IndexItem item{Kind::Elements};
-  item.elements = std::move(elements);
-  return item;
+  return {.kind = Kind::Elements, .elements = std::move(elements)};
 }
 
 IndexItem read_integer(PyObject* number) {
@@ -57,11 +52,7 @@ IndexItem read_item(PyObject* object) {
   if (PySlice_Check(object)) return read_slice(object);
   if (object == Py_None) return {Kind::NewAxis};
   if (object == Py_Ellipsis) return {Kind::Ellipsis};
-  if (is_tensor(object)) {
-    IndexItem item{Kind::Elements};
-    item.elements = tensor_in(object);
-    return item;
-  }
+  if (is_tensor(object)) return {.kind = Kind::Elements, .elements = tensor_in(object)};
   if (is_sequence(object)) return read_sequence(object);
   if (PyIndex_Check(object)) return read_integer(checked(PyNumber_Index(object)).ptr());
   Scalar number;  // bools of other libraries
@@ -71,7 +62,7 @@ IndexItem read_item(PyObject* object) {
   KEYWAY_FAIL(Index,
               "only integers, slices (`:`), ellipsis (`...`), None, bools, and tensors, lists or arrays of integers or "
               "bools are indices, not {}",
-              Py_TYPE(object)->tp_name);
+              class_name(object));
 }
 
 // A list that PyTorch takes for a tuple: one of fewer than 32 items that are not all numbers.
@@ -93,10 +84,9 @@ void read_index(PyObject* index, IndexItems& items) {
     tuple = nb::borrow(index);
   } else if (counts_as_tuple(index)) {
     tuple = checked(PySequence_Tuple(index));
-    const char* const warning =
+    warn_user(
         "a list that indexes several dimensions is taken for a tuple, and will be an index tensor: write "
-        "x[tuple(list)]";
-    if (PyErr_WarnEx(PyExc_UserWarning, warning, 1) != 0) rethrow_python_error();
+        "x[tuple(list)]");
   } else {
     items.push_back(read_item(index));
     return;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <keyway/core/base/inline_vector.h>
+#include <keyway/python/nanobind.h>
 #include <keyway/tensor.h>
 
 #include <cstdint>
-#include <nanobind/nanobind.h>
 
 namespace keyway::inline v1::python {
 

@@ -2,8 +2,8 @@
 #include <keyway/ops/all.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
-#include <keyway/python/indexing.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/selection.h>
 #include <keyway/python/tensor_method.h>
 #include <keyway/python/tensor_object.h>
@@ -12,8 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -47,22 +45,17 @@ nb::object overridden(Arguments*... arguments) {
   return call_overrides(tensor_method<name>(), given);
 }
 
-PyObject* get_item(PyObject* self, PyObject* index) {
-  return guarded([&]() -> PyObject* {
-    if (Py_TYPE(self) != tensor_class) {
-      if (nb::object answer = overridden<"__getitem__">(self, index); answer.is_valid()) return answer.release().ptr();
-    }
-    const Tensor tensor = tensor_in(self);
-    IndexItems items;
-    read_index(index, items);
-    Tensor result;
-    {
-      const LockReleased unlocked;
-      const Selection picked = select_items(tensor, items);
-      result = picked.indices.empty() ? picked.view : named_elements(picked);
-    }
-    return to_object(TensorBase(std::move(result))).release().ptr();
-  });
+nb::object get_item(PyObject* self, PyObject* index) {
+  if (Py_TYPE(self) != tensor_class) {
+    if (nb::object answer = overridden<"__getitem__">(self, index); answer.is_valid()) return answer;
+  }
+  const Tensor tensor = tensor_in(self);
+  IndexItems items;
+  read_index(index, items);
+  return to_object(unlocked([&] {
+    const Selection picked = select_items(tensor, items);
+    return picked.indices.empty() ? picked.view : named_elements(picked);
+  }));
 }
 
 // A number fills what is picked; the whole of a mask at once.
@@ -97,37 +90,35 @@ void assign_tensor(const Selection& picked, Tensor value) {
   set_named_elements(picked, value);
 }
 
-int set_item(PyObject* self, PyObject* index, PyObject* value) {
-  return guarded([&] {
-    KEYWAY_CHECK_AS(Type, value != nullptr, "elements of a Tensor cannot be deleted");
-    if (Py_TYPE(self) != tensor_class && overridden<"__setitem__">(self, index, value).is_valid()) return 0;
-    const Tensor tensor = tensor_in(self);
-    IndexItems items;
-    if (index == Py_False) return 0;
-    if (index == Py_True) {
-      items.push_back({IndexItem::Kind::NewAxis});  // converts what is assigned, which elements of an index would not
-    } else {
-      read_index(index, items);
-    }
-    const Tensor source = is_tensor(value) ? tensor_in(value) : Tensor();
-    Scalar number;
-    KEYWAY_CHECK_AS(Type, source.defined() || to_scalar(value, number),
-                    "elements of a Tensor are set to a number or to a Tensor, not to a {}", Py_TYPE(value)->tp_name);
-    const LockReleased unlocked;
-    const Selection picked = select_items(tensor, items);
-    if (source.defined()) {
-      assign_tensor(picked, source);
-    } else {
-      assign_number(picked, number);
-    }
-    return 0;
-  });
+void set_item(PyObject* self, PyObject* index, PyObject* value) {
+  KEYWAY_CHECK_AS(Type, value != nullptr, "elements of a Tensor cannot be deleted");
+  if (Py_TYPE(self) != tensor_class && overridden<"__setitem__">(self, index, value).is_valid()) return;
+  const Tensor tensor = tensor_in(self);
+  IndexItems items;
+  if (index == Py_False) return;
+  if (index == Py_True) {
+    items.push_back({IndexItem::Kind::NewAxis});  // converts what is assigned, which elements of an index would not
+  } else {
+    read_index(index, items);
+  }
+  const Tensor source = is_tensor(value) ? tensor_in(value) : Tensor();
+  Scalar number;
+  KEYWAY_CHECK_AS(Type, source.defined() || to_scalar(value, number),
+                  "elements of a Tensor are set to a number or to a Tensor, not to a {}", class_name(value));
+  const LockReleased unlocked;
+  const Selection picked = select_items(tensor, items);
+  if (source.defined()) {
+    assign_tensor(picked, source);
+  } else {
+    assign_number(picked, number);
+  }
 }
 
 }  // namespace
 
 std::span<const PyType_Slot> indexing_slots() {
-  static const std::array slots = {type_slot<get_item>(Py_mp_subscript), type_slot<set_item>(Py_mp_ass_subscript)};
+  static const std::array slots = {type_slot<guarded<get_item>>(Py_mp_subscript),
+                                   type_slot<guarded<set_item>>(Py_mp_ass_subscript)};
   return slots;
 }
 

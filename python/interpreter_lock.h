@@ -5,7 +5,7 @@
 // process ends, as one does in CPython since.
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include <keyway/python/nanobind.h>
 
 namespace keyway::inline v1::python {
 
@@ -28,6 +28,13 @@ class LockReleased {
  private:
   PyThreadState* state_;
 };
+
+// What the function gives, called without the lock.
+template <typename Function>
+auto unlocked(Function&& function) {
+  const LockReleased released;
+  return function();
+}
 
 // Whether the interpreter has begun to end, and in another thread than this: states of threads are gone then, and soon
 // what makes new ones.

@@ -6,12 +6,11 @@
 #include <keyway/python/kernel_arguments.h>
 #include <keyway/python/python_call.h>
 #include <keyway/python/text.h>
+#include <keyway/python/tuples.h>
 
 #include <memory>
 #include <unordered_map>
 #include <utility>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -48,8 +47,8 @@ KernelArguments::KernelArguments(const OperatorEntry& op) : positional_(op.schem
   const FunctionSchema& schema = op.schema();
   for (const Argument argument : schema.arguments()) {
     const auto from = argument.default_value();
-    parameters_.push_back({nb::str(std::string(argument.name()).c_str()).release().ptr(), from.has_value(),
-                           from ? default_argument(argument) : IValue()});
+    parameters_.push_back(
+        {to_str(argument.name()).release().ptr(), from.has_value(), from ? default_argument(argument) : IValue()});
   }
   for (const Argument result : schema.returns())
     results_.push_back({ValueType(result.type()), to_string(result), arguments_written_as(schema, result)});
@@ -75,11 +74,7 @@ nb::object KernelArguments::call(nb::handle function, const std::vector<nb::obje
   std::vector<PyObject*> objects;
   for (const nb::object& object : given) objects.push_back(object.ptr());
   nb::object keywords;
-  if (!names.empty()) {
-    keywords = checked(PyTuple_New(static_cast<Py_ssize_t>(names.size())));
-    for (std::size_t i = 0; i < names.size(); ++i)
-      PyTuple_SET_ITEM(keywords.ptr(), static_cast<Py_ssize_t>(i), Py_NewRef(names[i]));
-  }
+  if (!names.empty()) keywords = tuple_of(names.size(), [&](std::size_t i) { return nb::borrow(names[i]); });
   return call_python(function, objects.data(), objects.size() - names.size(), keywords);
 }
 
@@ -100,15 +95,14 @@ void KernelArguments::take_results(nb::handle returned, const std::string& who, 
   Stack taken;
   if (results_.empty()) {
     KEYWAY_CHECK_AS(Type, returned.is_none(), "{} returned {}, but the schema has no results", who,
-                    Py_TYPE(returned.ptr())->tp_name);
+                    class_name(returned));
   } else if (results_.size() == 1) {
     taken.push_back(result(0, returned, who, stack));
   } else {
     const bool several = PyTuple_Check(returned.ptr()) || PyList_Check(returned.ptr());
     const std::size_t size = several ? nb::len(returned) : 1;
     KEYWAY_CHECK_AS(Type, several && size == results_.size(), "{} returned {}, but the schema has {} results", who,
-                    several ? std::to_string(size) + " values" : std::string(Py_TYPE(returned.ptr())->tp_name),
-                    results_.size());
+                    several ? std::to_string(size) + " values" : std::string(class_name(returned)), results_.size());
     for (std::size_t i = 0; i < size; ++i) taken.push_back(result(i, nb::object(returned[i]), who, stack));
   }
   stack.resize(stack.size() - parameters_.size());

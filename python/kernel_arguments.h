@@ -3,10 +3,10 @@
 #pragma once
 
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/python/nanobind.h>
 #include <keyway/python/values.h>
 
 #include <cstddef>
-#include <nanobind/nanobind.h>
 #include <string>
 #include <vector>
 
@@ -20,11 +20,10 @@ class KernelArguments {
   // Calls the function with `first`, then the arguments on top of the stack under the names of the schema. Those that
   // have their default value are left out as far as that can be, so that a function need not know them; not if it
   // asked for `all`.
-  nanobind::object call(nanobind::handle function, const std::vector<nanobind::object>& first, const Stack& stack,
-                        bool all) const;
+  nb::object call(nb::handle function, const std::vector<nb::object>& first, const Stack& stack, bool all) const;
   // Puts what the function returned in the place of the arguments. Throws keyway::Error, which begins with `who`, for
   // results that the schema does not allow.
-  void take_results(nanobind::handle returned, const std::string& who, Stack& stack) const;
+  void take_results(nb::handle returned, const std::string& who, Stack& stack) const;
 
  private:
   struct Parameter {
@@ -40,7 +39,7 @@ class KernelArguments {
 
   explicit KernelArguments(const OperatorEntry& op);
   const IValue* first_on(const Stack& stack) const { return stack.data() + (stack.size() - parameters_.size()); }
-  IValue result(std::size_t i, nanobind::handle returned, const std::string& who, const Stack& stack) const;
+  IValue result(std::size_t i, nb::handle returned, const std::string& who, const Stack& stack) const;
 
   std::vector<Parameter> parameters_;
   std::vector<Result> results_;

@@ -1,9 +1,8 @@
 #include <keyway/core/base/error.h>
 #include <keyway/dispatch/registry/library.h>
 #include <keyway/python/dispatch_keys.h>
-#include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
-#include <keyway/python/library.h>
+#include <keyway/python/module.h>
 #include <keyway/python/python_call.h>
 #include <keyway/python/python_kernel.h>
 #include <keyway/python/warnings.h>
@@ -15,8 +14,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -66,10 +63,7 @@ class Registrations {
   void impl(const std::string& op, nb::handle key, nb::object function, bool with_keys, bool all_arguments,
             const std::string& file, int line) {
     Block block(Block::Kind::Impl, ns_, dispatch_key_in(key), {file.c_str(), line});
-    auto kernel = function.is_none()
-                      ? nullptr
-                      : std::make_unique<PythonKernel>(
-                            std::move(function), PythonKernel::Takes{.keys = with_keys, .defaults = all_arguments});
+    auto kernel = kernel_of(std::move(function), {.keys = with_keys, .defaults = all_arguments});
     if (kernel) {
       block.impl_boxed(op, &PythonKernel::call, {file.c_str(), line});
     } else {
@@ -79,9 +73,7 @@ class Registrations {
   }
   void fallback(nb::handle key, nb::object function, bool with_keys, const std::string& file, int line) {
     Block block(Block::Kind::Impl, "_", dispatch_key_in(key), {file.c_str(), line});
-    auto kernel = function.is_none() ? nullptr
-                                     : std::make_unique<PythonKernel>(
-                                           std::move(function), PythonKernel::Takes{.keys = with_keys, .op = true});
+    auto kernel = kernel_of(std::move(function), {.keys = with_keys, .op = true});
     if (kernel) {
       block.fallback(&PythonKernel::call, {file.c_str(), line});
     } else {
@@ -92,15 +84,18 @@ class Registrations {
 
   // The latest first. Throws where one cannot be undone now; it and those before it stay. Throws a warning of what is
   // undone, where a filter makes it an error, when all is.
-  void undo(const std::string& file, int line) {
-    warn_in_python(PyExc_RuntimeWarning, undo_all(), {.file = file, .line = line});
-  }
+  void undo(const std::string& file, int line) { warn_in_python(undo_all(), {.file = file, .line = line}); }
 
  private:
   struct Registered {
     std::unique_ptr<PythonKernel> kernel;  // outlives what it is registered as
     RegistrationHandle handle;
   };
+
+  // None for None, which stands for a fallthrough.
+  static std::unique_ptr<PythonKernel> kernel_of(nb::object function, PythonKernel::Takes takes) {
+    return function.is_none() ? nullptr : std::make_unique<PythonKernel>(std::move(function), takes);
+  }
 
   // What it warns of.
   std::vector<std::string> undo_all() {
@@ -112,8 +107,7 @@ class Registrations {
     Registered last = std::move(registered_.back());
     registered_.pop_back();
     try {
-      const LockReleased unlocked;
-      last.handle.undo();
+      unlocked([&] { last.handle.undo(); });
     } catch (...) {
       registered_.push_back(std::move(last));
       throw;
@@ -131,7 +125,7 @@ class Registrations {
       }
       for (const std::string& text : texts) {
         try {
-          warn_in_python(PyExc_RuntimeWarning, {text});
+          warn_in_python({text});
         } catch (nb::python_error& error) {
           error.restore();
           tell_unraisable();
@@ -155,14 +149,7 @@ class Registrations {
     const std::vector<std::string> warnings =
         warnings_of([&] { handle = Dispatcher::singleton().commit(std::move(request)); });
     registered_.push_back({std::move(kernel), std::move(handle)});
-    try {
-      warn_in_python(PyExc_RuntimeWarning, warnings, where);
-    } catch (...) {
-      HeldWarnings unheard;
-      undo_last();
-      (void)unheard.take();
-      throw;
-    }
+    warn_or_undo(warnings, where, [&] { undo_last(); });
   }
 
   std::string ns_;

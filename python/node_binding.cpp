@@ -7,8 +7,6 @@
 #include <memory>
 #include <unordered_map>
 
-namespace nb = nanobind;
-
 namespace keyway::inline v1::python {
 namespace {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <keyway/autograd/node.h>
+#include <keyway/python/nanobind.h>
 
-#include <nanobind/nanobind.h>
 #include <vector>
 
 namespace keyway::inline v1::python {
@@ -22,12 +22,12 @@ class PythonNodeBinding final : public autograd::NodeBinding {
   static bool exist();
 
   PyObject* object = nullptr;  // the keyway.autograd.graph.Node while there is one; not held, and maybe on its way out
-  nanobind::object context;    // of a Function: what forward left for backward
-  nanobind::object function;   // and its class
-  nanobind::object metadata;
-  nanobind::object pre_hooks;  // dicts of functions, as are the following
-  nanobind::object post_hooks;
-  std::vector<nanobind::object> tensor_hooks;  // of each output
+  nb::object context;          // of a Function: what forward left for backward
+  nb::object function;         // and its class
+  nb::object metadata;
+  nb::object pre_hooks;  // dicts of functions, as are the following
+  nb::object post_hooks;
+  std::vector<nb::object> tensor_hooks;  // of each output
 };
 
 // For tp_traverse: visits what nodes keep that nobody holds but the object of `tensor`, or of `node`. Requires: nobody

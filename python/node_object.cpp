@@ -3,24 +3,23 @@
 #include <keyway/core/base/error.h>
 #include <keyway/forward/dual_tensor.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/module.h>
 #include <keyway/python/node_binding.h>
 #include <keyway/python/node_object.h>
 #include <keyway/python/tensor_object.h>
+#include <keyway/python/tuples.h>
 
 #include <nanobind/stl/string.h>
 #include <new>
 #include <string>
 
-namespace nb = nanobind;
-
 namespace keyway::inline v1::python {
 namespace {
 
 nb::object next_functions(const NodeObject& self) {
-  nb::list functions;
-  for (const autograd::Edge& edge : self.live().next_edges())
-    functions.append(nb::make_tuple(to_object(edge.node), edge.input_nr));
-  return checked(PyList_AsTuple(functions.ptr()));
+  const auto& edges = self.live().next_edges();
+  return tuple_of(edges.size(),
+                  [&](std::size_t i) { return nb::make_tuple(to_object(edges[i].node), edges[i].input_nr); });
 }
 
 nb::object metadata(const NodeObject& self) {

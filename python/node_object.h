@@ -3,8 +3,7 @@
 #pragma once
 
 #include <keyway/autograd/node.h>
-
-#include <nanobind/nanobind.h>
+#include <keyway/python/nanobind.h>
 
 namespace keyway::inline v1::python {
 
@@ -21,8 +20,7 @@ struct NodeObject {
   PyObject* self;
 };
 
-void add_node_class(nanobind::module_& module);
 // None for no node.
-nanobind::object to_object(const intrusive_ptr<autograd::Node>& node);
+nb::object to_object(const intrusive_ptr<autograd::Node>& node);
 
 }  // namespace keyway::inline v1::python

@@ -2,7 +2,7 @@
 #include <keyway/python/arrays.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
-#include <keyway/python/number_protocol.h>
+#include <keyway/python/module.h>
 #include <keyway/python/numpy_classes.h>
 #include <keyway/python/tensor_method.h>
 #include <keyway/python/tensor_object.h>
@@ -10,8 +10,6 @@
 
 #include <array>
 #include <cstdint>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -26,7 +24,7 @@ bool is_operand(PyObject* object) {
 // `x op y` with the tensor on the left.
 template <MethodName name>
 PyObject* forward(PyObject* self, PyObject* other) {
-  return guarded([&] { return is_operand(other) ? call_method<name>(self, other) : Py_NewRef(Py_NotImplemented); });
+  return is_operand(other) ? call_method<name>(self, other) : Py_NewRef(Py_NotImplemented);
 }
 
 // With the number on the left: what commutes changes places; others are the function, which takes a number where a
@@ -35,11 +33,9 @@ enum class Reflected { Swapped, AsIs, None };
 
 template <MethodName name>
 PyObject* reflect(PyObject* number, PyObject* self) {
-  return guarded([&] {
-    if (!is_operand(number)) return Py_NewRef(Py_NotImplemented);
-    PyObject* const values[] = {number, self};
-    return PyObject_Vectorcall(operator_function<name>(), values, 2, nullptr);
-  });
+  if (!is_operand(number)) return Py_NewRef(Py_NotImplemented);
+  PyObject* const values[] = {number, self};
+  return PyObject_Vectorcall(operator_function<name>(), values, 2, nullptr);
 }
 
 template <MethodName name, Reflected reflected>
@@ -57,11 +53,9 @@ PyObject* binary(PyObject* left, PyObject* right) {
 // PyTorch's `2 / x` is the reciprocal of x times 2, not rounded as a quotient. NumPy multiplies arrays with tensors.
 PyObject* divide(PyObject* left, PyObject* right) {
   if (is_tensor(left)) return forward<"div">(left, right);
-  return guarded([&]() -> PyObject* {
-    if (!is_operand(left) && !is_numpy_array(left)) return Py_NewRef(Py_NotImplemented);
-    const nb::object reciprocal = checked(call_method<"reciprocal">(right));
-    return PyNumber_Multiply(reciprocal.ptr(), left);
-  });
+  if (!is_operand(left) && !is_numpy_array(left)) return Py_NewRef(Py_NotImplemented);
+  const nb::object reciprocal = checked(call_method<"reciprocal">(right));
+  return PyNumber_Multiply(reciprocal.ptr(), left);
 }
 
 // The third argument of pow() is a modulus, which tensors do not have.
@@ -72,21 +66,19 @@ PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) {
 
 template <MethodName name>
 PyObject* unary(PyObject* self) {
-  return guarded([&] { return call_method<name>(self); });
+  return call_method<name>(self);
 }
 
 PyObject* positive(PyObject* self) {
-  return guarded([&] {
-    KEYWAY_CHECK_AS(Type, tensor_in(self).dtype() != kBool, "the operator + is not there for bool tensors");
-    return Py_NewRef(self);
-  });
+  KEYWAY_CHECK_AS(Type, tensor_in(self).dtype() != kBool, "the operator + is not there for bool tensors");
+  return Py_NewRef(self);
 }
 
 // Whether they are equal, element by element, an array of NumPy may ask too.
 template <MethodName name>
 PyObject* compare_equal(PyObject* self, PyObject* other) {
   if (!is_numpy_array(other)) return forward<name>(self, other);
-  return guarded([&] { return call_method<name>(self, to_object(tensor_of_array(other).tensor).ptr()); });
+  return call_method<name>(self, to_object(tensor_of_array(other).tensor).ptr());
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int op) {
@@ -107,36 +99,36 @@ Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<
 
 std::span<const PyType_Slot> number_slots() {
   static const std::array slots = {
-      type_slot<binary<"add", Reflected::Swapped>>(Py_nb_add),
-      type_slot<binary<"sub", Reflected::AsIs>>(Py_nb_subtract),
-      type_slot<binary<"mul", Reflected::Swapped>>(Py_nb_multiply),
-      type_slot<binary<"floor_divide", Reflected::AsIs>>(Py_nb_floor_divide),
-      type_slot<binary<"remainder", Reflected::AsIs>>(Py_nb_remainder),
-      type_slot<binary<"bitwise_and", Reflected::Swapped>>(Py_nb_and),
-      type_slot<binary<"bitwise_or", Reflected::Swapped>>(Py_nb_or),
-      type_slot<binary<"bitwise_xor", Reflected::Swapped>>(Py_nb_xor),
-      type_slot<binary<"bitwise_left_shift", Reflected::AsIs>>(Py_nb_lshift),
-      type_slot<binary<"bitwise_right_shift", Reflected::AsIs>>(Py_nb_rshift),
-      type_slot<binary<"matmul", Reflected::None>>(Py_nb_matrix_multiply),
-      type_slot<divide>(Py_nb_true_divide),
-      type_slot<power<binary<"pow", Reflected::AsIs>>>(Py_nb_power),
-      type_slot<unary<"neg">>(Py_nb_negative),
-      type_slot<unary<"abs">>(Py_nb_absolute),
-      type_slot<unary<"bitwise_not">>(Py_nb_invert),
-      type_slot<positive>(Py_nb_positive),
-      type_slot<forward<"add_">>(Py_nb_inplace_add),
-      type_slot<forward<"sub_">>(Py_nb_inplace_subtract),
-      type_slot<forward<"mul_">>(Py_nb_inplace_multiply),
-      type_slot<forward<"div_">>(Py_nb_inplace_true_divide),
-      type_slot<forward<"floor_divide_">>(Py_nb_inplace_floor_divide),
-      type_slot<forward<"remainder_">>(Py_nb_inplace_remainder),
-      type_slot<power<forward<"pow_">>>(Py_nb_inplace_power),
-      type_slot<forward<"bitwise_and_">>(Py_nb_inplace_and),
-      type_slot<forward<"bitwise_or_">>(Py_nb_inplace_or),
-      type_slot<forward<"bitwise_xor_">>(Py_nb_inplace_xor),
-      type_slot<forward<"bitwise_left_shift_">>(Py_nb_inplace_lshift),
-      type_slot<forward<"bitwise_right_shift_">>(Py_nb_inplace_rshift),
-      type_slot<compare>(Py_tp_richcompare),
+      type_slot<guarded<binary<"add", Reflected::Swapped>>>(Py_nb_add),
+      type_slot<guarded<binary<"sub", Reflected::AsIs>>>(Py_nb_subtract),
+      type_slot<guarded<binary<"mul", Reflected::Swapped>>>(Py_nb_multiply),
+      type_slot<guarded<binary<"floor_divide", Reflected::AsIs>>>(Py_nb_floor_divide),
+      type_slot<guarded<binary<"remainder", Reflected::AsIs>>>(Py_nb_remainder),
+      type_slot<guarded<binary<"bitwise_and", Reflected::Swapped>>>(Py_nb_and),
+      type_slot<guarded<binary<"bitwise_or", Reflected::Swapped>>>(Py_nb_or),
+      type_slot<guarded<binary<"bitwise_xor", Reflected::Swapped>>>(Py_nb_xor),
+      type_slot<guarded<binary<"bitwise_left_shift", Reflected::AsIs>>>(Py_nb_lshift),
+      type_slot<guarded<binary<"bitwise_right_shift", Reflected::AsIs>>>(Py_nb_rshift),
+      type_slot<guarded<binary<"matmul", Reflected::None>>>(Py_nb_matrix_multiply),
+      type_slot<guarded<divide>>(Py_nb_true_divide),
+      type_slot<guarded<power<binary<"pow", Reflected::AsIs>>>>(Py_nb_power),
+      type_slot<guarded<unary<"neg">>>(Py_nb_negative),
+      type_slot<guarded<unary<"abs">>>(Py_nb_absolute),
+      type_slot<guarded<unary<"bitwise_not">>>(Py_nb_invert),
+      type_slot<guarded<positive>>(Py_nb_positive),
+      type_slot<guarded<forward<"add_">>>(Py_nb_inplace_add),
+      type_slot<guarded<forward<"sub_">>>(Py_nb_inplace_subtract),
+      type_slot<guarded<forward<"mul_">>>(Py_nb_inplace_multiply),
+      type_slot<guarded<forward<"div_">>>(Py_nb_inplace_true_divide),
+      type_slot<guarded<forward<"floor_divide_">>>(Py_nb_inplace_floor_divide),
+      type_slot<guarded<forward<"remainder_">>>(Py_nb_inplace_remainder),
+      type_slot<guarded<power<forward<"pow_">>>>(Py_nb_inplace_power),
+      type_slot<guarded<forward<"bitwise_and_">>>(Py_nb_inplace_and),
+      type_slot<guarded<forward<"bitwise_or_">>>(Py_nb_inplace_or),
+      type_slot<guarded<forward<"bitwise_xor_">>>(Py_nb_inplace_xor),
+      type_slot<guarded<forward<"bitwise_left_shift_">>>(Py_nb_inplace_lshift),
+      type_slot<guarded<forward<"bitwise_right_shift_">>>(Py_nb_inplace_rshift),
+      type_slot<guarded<compare>>(Py_tp_richcompare),
       type_slot<hash>(Py_tp_hash),
   };
   return slots;

@@ -2,10 +2,7 @@
 #include <keyway/python/numpy_classes.h>
 #include <keyway/python/values.h>
 
-#include <string>
 #include <utility>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -53,9 +50,7 @@ bool to_scalar_of_numpy(PyObject* object, Scalar& scalar) {
   if (!is_numpy_scalar(object)) return false;
   const NumpyClasses& numpy = *numpy_classes();
   if (is_a(object, numpy.floating)) {
-    const double number = PyFloat_AsDouble(object);
-    if (number == -1 && PyErr_Occurred() != nullptr) rethrow_python_error();
-    scalar = Scalar(number);
+    scalar = Scalar(checked_double(object));
   } else if (is_a(object, numpy.complex)) {
     const Py_complex number = PyComplex_AsCComplex(object);
     if (PyErr_Occurred() != nullptr) rethrow_python_error();

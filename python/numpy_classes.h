@@ -2,8 +2,7 @@
 #pragma once
 
 #include <keyway/core/dtype/scalar.h>
-
-#include <nanobind/nanobind.h>
+#include <keyway/python/nanobind.h>
 
 namespace keyway::inline v1::python {
 

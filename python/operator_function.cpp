@@ -4,10 +4,12 @@
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/operator_function.h>
 #include <keyway/python/results.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/text.h>
+#include <keyway/python/warnings.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,8 +18,6 @@
 #include <structmember.h>
 #include <unordered_map>
 #include <utility>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -36,13 +36,20 @@ OperatorFunction* as_function(PyObject* object) { return reinterpret_cast<Operat
 
 std::string_view name_of(OperatorFunction* function) { return text_in(function->name); }
 
+// "add.Tensor" of "keyway::add.Tensor".
+std::string_view short_name_of(OperatorFunction* function) {
+  const std::string_view name = name_of(function);
+  const auto at = name.find("::");
+  return at == name.npos ? name : name.substr(at + 2);
+}
+
 // The types of what was given: "(Tensor, int, dim=str)".
 std::string types_of(const CallArguments& given) {
   std::string text;
   for (std::size_t i = 0; i < given.positional + given.keyword_count(); ++i) {
     if (i > 0) text += ", ";
     if (i >= given.positional) text += std::string(text_in(given.keyword(i - given.positional))) + "=";
-    text += is_tensor(given.values[i]) ? "Tensor" : Py_TYPE(given.values[i])->tp_name;
+    text += is_tensor(given.values[i]) ? "Tensor" : class_name(given.values[i]);
   }
   return "(" + text + ")";
 }
@@ -72,9 +79,9 @@ const Signature& choose(OperatorFunction* function, const CallArguments& given, 
   refuse(function, given);
 }
 
-bool any_tensor(const Stack& stack, auto&& holds) {
-  return std::ranges::any_of(stack, [&](const IValue& value) {
-    return keyway::any_tensor(value, [&](const TensorBase& tensor) { return holds(Tensor(tensor)); });
+bool lacks_gradients(const Stack& results) {
+  return std::ranges::any_of(results, [](const IValue& value) {
+    return any_tensor(value, [](const TensorBase& tensor) { return lacks_gradient(Tensor(tensor)); });
   });
 }
 
@@ -95,13 +102,10 @@ class LostGradient {
   }
   // Says that the result is no longer what the arguments' gradients come from, if it is not.
   void see(const Stack& results) {
-    if (claimed_ == nullptr || !any_tensor(results, [](const Tensor& t) { return lacks_gradient(t); })) return;
+    if (claimed_ == nullptr || !lacks_gradients(results)) return;
     const OperatorEntry& op = *std::exchange(claimed_, nullptr);
-    {
-      const LockReleased unlocked;
-      settle_lost_gradient(op);
-    }
-    if (PyErr_WarnEx(PyExc_UserWarning, lost_gradient_text(op).c_str(), 1) != 0) rethrow_python_error();
+    unlocked([&] { settle_lost_gradient(op); });
+    warn_user(lost_gradient_text(op).c_str());
   }
 
  private:
@@ -110,26 +114,21 @@ class LostGradient {
 
 nb::object run(const Signature& overload, Stack& stack, bool requires_grad) {
   LostGradient lost(overload, stack);
-  {
-    const LockReleased unlocked;
-    overload.op().call_boxed(stack);
-  }
+  unlocked([&] { overload.op().call_boxed(stack); });
   lost.see(stack);
   if (requires_grad) Tensor(stack.back().to_tensor()).requires_grad_();
   return results(overload.op(), stack);
 }
 
-PyObject* call(PyObject* callable, PyObject* const* values, std::size_t flags, PyObject* keywords) {
-  return guarded([&]() -> PyObject* {
-    OperatorFunction* const function = as_function(callable);
-    const CallArguments given{values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), keywords};
-    if (has_overrides(given)) [[unlikely]]
-      return call_overrides(callable, given).release().ptr();
-    Stack stack;
-    bool requires_grad = false;
-    const Signature& overload = choose(function, given, stack, requires_grad);
-    return run(overload, stack, requires_grad).release().ptr();
-  });
+nb::object call(PyObject* callable, PyObject* const* values, std::size_t flags, PyObject* keywords) {
+  OperatorFunction* const function = as_function(callable);
+  const CallArguments given{values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), keywords};
+  if (has_overrides(given)) [[unlikely]]
+    return call_overrides(callable, given);
+  Stack stack;
+  bool requires_grad = false;
+  const Signature& overload = choose(function, given, stack, requires_grad);
+  return run(overload, stack, requires_grad);
 }
 
 // Kernels of a backend believe that their tensors are there: the keys of a redispatch choose among what stands over a
@@ -144,22 +143,17 @@ void check_backend(const OperatorHandle& op, DispatchKeySet keys, const Stack& s
 }
 
 // redispatch(keys, ...): a call by these keys as they are.
-PyObject* redispatch(PyObject* self, PyObject* const* values, Py_ssize_t size, PyObject* keywords) {
-  return guarded([&]() -> PyObject* {
-    DispatchKeySet keys;
-    KEYWAY_CHECK_AS(Type, size > 0 && nb::try_cast(nb::handle(values[0]), keys),
-                    "{}.redispatch: the first argument is a keyway.DispatchKeySet", name_of(as_function(self)));
-    const CallArguments given{values + 1, static_cast<std::size_t>(size - 1), keywords};
-    Stack stack;
-    bool requires_grad = false;
-    const OperatorHandle op = choose(as_function(self), given, stack, requires_grad).op();
-    check_backend(op, keys, stack);
-    {
-      const LockReleased unlocked;
-      op.redispatch_boxed(keys, stack);
-    }
-    return results(op, stack).release().ptr();
-  });
+nb::object redispatch(PyObject* self, PyObject* const* values, Py_ssize_t size, PyObject* keywords) {
+  DispatchKeySet keys;
+  KEYWAY_CHECK_AS(Type, size > 0 && nb::try_cast(nb::handle(values[0]), keys),
+                  "{}.redispatch: the first argument is a keyway.DispatchKeySet", name_of(as_function(self)));
+  const CallArguments given{values + 1, static_cast<std::size_t>(size - 1), keywords};
+  Stack stack;
+  bool requires_grad = false;
+  const OperatorHandle op = choose(as_function(self), given, stack, requires_grad).op();
+  check_backend(op, keys, stack);
+  unlocked([&] { op.redispatch_boxed(keys, stack); });
+  return results(op, stack);
 }
 
 PyObject* bind(PyObject* self, PyObject* instance, PyObject*) {
@@ -170,23 +164,15 @@ PyObject* bind(PyObject* self, PyObject* instance, PyObject*) {
 PyObject* repr(PyObject* self) { return PyUnicode_FromFormat("<operator %U>", as_function(self)->name); }
 
 // "keyway.add", of an overload "keyway.add.Tensor".
-PyObject* str(PyObject* self) {
-  return guarded([&]() -> PyObject* {
-    const std::string_view full = as_function(self)->overloads->front().op().entry().info().name, colons = "::";
-    std::string_view name = name_of(as_function(self));
-    if (const auto at = name.find(colons); at != name.npos) name.remove_prefix(at + colons.size());
-    return to_str(fmt::format("{}.{}", full.substr(0, full.find(colons)), name)).release().ptr();
-  });
+nb::object str(PyObject* self) {
+  const std::string_view full = as_function(self)->overloads->front().op().entry().info().name;
+  return to_str(fmt::format("{}.{}", full.substr(0, full.find("::")), short_name_of(as_function(self))));
 }
 
-PyObject* overload_list(PyObject* self, void*) {
-  return guarded([&]() -> PyObject* {
-    nb::list names;
-    for (const Signature& overload : *as_function(self)->overloads) {
-      names.append(to_str(overload.op().name()));
-    }
-    return names.release().ptr();
-  });
+nb::object overload_list(PyObject* self, void*) {
+  nb::list names;
+  for (const Signature& overload : *as_function(self)->overloads) names.append(to_str(overload.op().name()));
+  return names;
 }
 
 void dealloc(PyObject* self) {
@@ -206,39 +192,19 @@ const OperatorHandle& only_overload(PyObject* self) {
   return overloads.front().op();
 }
 
-PyObject* full_name(PyObject* self, PyObject*) {
-  return guarded([&] { return to_str(only_overload(self).name()).release().ptr(); });
-}
-PyObject* schema_text(PyObject* self, void*) {
-  return guarded([&] { return to_str(only_overload(self).entry().info().schema).release().ptr(); });
-}
-PyObject* tags(PyObject* self, void*) {
-  return guarded([&] { return to_str(only_overload(self).entry().info().tags).attr("split")().release().ptr(); });
-}
+nb::object full_name(PyObject* self, PyObject*) { return to_str(only_overload(self).name()); }
+nb::object schema_text(PyObject* self, void*) { return to_str(only_overload(self).entry().info().schema); }
+nb::object tags(PyObject* self, void*) { return to_str(only_overload(self).entry().info().tags).attr("split")(); }
 
-// "add.Tensor" of "keyway::add.Tensor".
-PyObject* short_name(PyObject* self, void*) {
-  return guarded([&] {
-    std::string_view name = name_of(as_function(self));
-    if (const auto at = name.find("::"); at != name.npos) name.remove_prefix(at + 2);
-    return to_str(name).release().ptr();
-  });
-}
+nb::object short_name(PyObject* self, void*) { return to_str(short_name_of(as_function(self))); }
 // Of several overloads there is no one signature.
-PyObject* signature(PyObject* self, void*) {
-  return guarded([&]() -> PyObject* {
-    const std::vector<Signature>& overloads = *as_function(self)->overloads;
-    if (overloads.size() != 1) {
-      PyErr_SetString(PyExc_AttributeError, "__signature__");
-      return nullptr;
-    }
-    return overloads.front().python_signature().release().ptr();
-  });
+nb::object signature(PyObject* self, void*) {
+  const std::vector<Signature>& overloads = *as_function(self)->overloads;
+  if (overloads.size() != 1) throw_python_error(PyExc_AttributeError, "__signature__");
+  return overloads.front().python_signature();
 }
-PyObject* reduce(PyObject* self, PyObject*) {
-  return guarded([&] {
-    return nb::module_::import_("keyway._library.ops").attr("_reduce_function")(nb::handle(self)).release().ptr();
-  });
+nb::object reduce(PyObject* self, PyObject*) {
+  return nb::module_::import_("keyway._library.ops").attr("_reduce_function")(nb::handle(self));
 }
 
 PyMemberDef members[] = {
@@ -248,20 +214,20 @@ PyMemberDef members[] = {
     {nullptr, 0, 0, 0, nullptr},
 };
 PyGetSetDef attributes[] = {
-    {"__name__", short_name, nullptr, nullptr, nullptr},
-    {"__qualname__", short_name, nullptr, nullptr, nullptr},
-    {"__signature__", signature, nullptr, nullptr, nullptr},
-    {"overloads", overload_list, nullptr, "Full names of the overloads, in the order in which they are tried.",
+    {"__name__", guarded<short_name>, nullptr, nullptr, nullptr},
+    {"__qualname__", guarded<short_name>, nullptr, nullptr, nullptr},
+    {"__signature__", guarded<signature>, nullptr, nullptr, nullptr},
+    {"overloads", guarded<overload_list>, nullptr, "Full names of the overloads, in the order in which they are tried.",
      nullptr},
-    {"schema", schema_text, nullptr, "The schema of an overload.", nullptr},
-    {"_schema", schema_text, nullptr, "The schema of an overload.", nullptr},
-    {"tags", tags, nullptr, "The tags of an overload: ['core', 'pointwise'].", nullptr},
+    {"schema", guarded<schema_text>, nullptr, "The schema of an overload.", nullptr},
+    {"_schema", guarded<schema_text>, nullptr, "The schema of an overload.", nullptr},
+    {"tags", guarded<tags>, nullptr, "The tags of an overload: ['core', 'pointwise'].", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 PyMethodDef methods[] = {
-    {"name", full_name, METH_NOARGS, "The full name of an overload: 'keyway::add.Tensor'."},
-    {"__reduce__", reduce, METH_NOARGS, nullptr},
-    {"redispatch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(redispatch)),
+    {"name", guarded<full_name>, METH_NOARGS, "The full name of an overload: 'keyway::add.Tensor'."},
+    {"__reduce__", guarded<reduce>, METH_NOARGS, nullptr},
+    {"redispatch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(guarded<redispatch>)),
      METH_FASTCALL | METH_KEYWORDS, "redispatch(keys, *args, **kwargs): calls the kernel that these keys come to."},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -270,7 +236,7 @@ PyType_Slot slots[] = {
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
     {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
     {Py_tp_repr, reinterpret_cast<void*>(repr)},
-    {Py_tp_str, reinterpret_cast<void*>(str)},
+    {Py_tp_str, reinterpret_cast<void*>(guarded<str>)},
     {Py_tp_members, members},
     {Py_tp_getset, attributes},
     {Py_tp_methods, methods},
@@ -305,7 +271,7 @@ nb::object make_operator_function(const std::string& name, const std::vector<Ope
     std::ranges::for_each(*signatures, &Signature::take_options_of_out);
   nb::object made = checked(function_class->tp_alloc(function_class, 0));
   OperatorFunction* const function = as_function(made.ptr());
-  function->vectorcall = call;
+  function->vectorcall = guarded<call>;
   function->overloads = signatures.release();
   function->name = to_str(name).release().ptr();
   function->doc = to_str(doc).release().ptr();

@@ -2,23 +2,21 @@
 // `Tensor.add`, `keyway.ops.keyway.add` and `keyway.ops.keyway.add.Tensor` are such objects.
 #pragma once
 
+#include <keyway/python/nanobind.h>
 #include <keyway/python/signature.h>
 
-#include <nanobind/nanobind.h>
 #include <string>
 #include <vector>
 
 namespace keyway::inline v1::python {
 
-void add_operator_function_class(nanobind::module_& module);
-
 // A function of this name. Of several overloads, a call means the first that takes its arguments. Requires: there is
 // one.
-nanobind::object make_operator_function(const std::string& name, const std::vector<OperatorHandle>& overloads,
-                                        CallStyle style, const std::string& doc);
+nb::object make_operator_function(const std::string& name, const std::vector<OperatorHandle>& overloads,
+                                  CallStyle style, const std::string& doc);
 
 // The function of one overload: the same object each time.
-nanobind::object overload_function(const OperatorHandle& op);
+nb::object overload_function(const OperatorHandle& op);
 
 // A call that was not made: the overload that takes the arguments, and these as its stack.
 struct ParsedCall {
@@ -26,6 +24,6 @@ struct ParsedCall {
   Stack stack;
 };
 // Throws keyway::Error if `function` is no OperatorFunction, or none of its overloads takes the arguments.
-ParsedCall parse_call(nanobind::handle function, const nanobind::args& args, const nanobind::kwargs& kwargs);
+ParsedCall parse_call(nb::handle function, const nb::args& args, const nb::kwargs& kwargs);
 
 }  // namespace keyway::inline v1::python

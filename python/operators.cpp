@@ -1,17 +1,13 @@
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/python/api_names.h>
-#include <keyway/python/errors.h>
+#include <keyway/python/module.h>
 #include <keyway/python/operator_function.h>
-#include <keyway/python/operators.h>
-#include <keyway/python/results.h>
 #include <keyway/python/tensor_object.h>
 
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -26,19 +22,13 @@ std::vector<OperatorHandle> overloads_of(const ApiName& name) {
 }  // namespace
 
 void add_operators(nb::module_& module) {
-  add_operator_function_class(module);
-  add_return_types(module);
   nb::module_ nn = module.def_submodule("_nn");
   for (const ApiName& name : kApiNames) {
     const std::string_view owner = name.owner;
     const CallStyle style = owner == "Tensor" ? CallStyle::Method : CallStyle::Function;
     const nb::object function = make_operator_function(name.name, overloads_of(name), style, name.doc);
-    if (style == CallStyle::Method) {
-      if (PyObject_SetAttrString(reinterpret_cast<PyObject*>(tensor_class), name.name, function.ptr()) != 0)
-        rethrow_python_error();
-    } else {
-      (owner == "nn" ? nn : module).attr(name.name) = function;
-    }
+    const nb::handle place = style == CallStyle::Method ? nb::handle(tensor_class) : owner == "nn" ? nn : module;
+    place.attr(name.name) = function;
   }
 }
 

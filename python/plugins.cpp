@@ -1,7 +1,7 @@
 #include <keyway/dispatch/plugin/load_library.h>
 #include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/python/interpreter_lock.h>
-#include <keyway/python/registry.h>
+#include <keyway/python/module.h>
 #include <keyway/python/warnings.h>
 
 #include <filesystem>
@@ -10,8 +10,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -37,7 +35,7 @@ class PluginObject {
       plugin_ = std::move(leaving);
       throw;
     }
-    warn_in_python(PyExc_RuntimeWarning, warnings);
+    warn_in_python(warnings);
   }
 
  private:
@@ -49,22 +47,12 @@ class PluginObject {
 PluginObject load(const std::filesystem::path& path) {
   LoadedPlugin plugin;
   const std::vector<std::string> warnings = warnings_of([&] { plugin = load_plugin(path.string()); });
-  try {
-    warn_in_python(PyExc_RuntimeWarning, warnings);
-  } catch (...) {
-    HeldWarnings unheard;
-    {
-      const LockReleased unlocked;
-      plugin.unload();
-    }
-    (void)unheard.take();
-    throw;
-  }
+  warn_or_undo(warnings, {}, [&] { unlocked([&] { plugin.unload(); }); });
   return PluginObject(std::move(plugin));
 }
 
 void load_for_good(const std::string& path) {
-  warn_in_python(PyExc_RuntimeWarning, warnings_of([&] { load_library(path); }));
+  warn_in_python(warnings_of([&] { load_library(path); }));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/dispatch/inspect/profiler.h>
 #include <keyway/python/interpreter_lock.h>
-#include <keyway/python/registry.h>
+#include <keyway/python/module.h>
 
 #include <memory>
 #include <nanobind/stl/string.h>
@@ -10,8 +10,6 @@
 #include <string>
 #include <thread>
 #include <utility>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {

@@ -4,15 +4,15 @@
 
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/nanobind.h>
 
 #include <cstddef>
-#include <nanobind/nanobind.h>
 
 namespace keyway::inline v1::python {
 
 // What the function returns; what it throws is thrown. `keywords`: a tuple of the names of the last values, or null.
-inline nanobind::object call_python(nanobind::handle function, PyObject* const* values, std::size_t positional,
-                                    nanobind::handle keywords = {}) {
+inline nb::object call_python(nb::handle function, PyObject* const* values, std::size_t positional,
+                              nb::handle keywords = {}) {
   PyObject* result = nullptr;
   try {
     result = PyObject_Vectorcall(function.ptr(), values, positional, keywords.ptr());
@@ -32,7 +32,7 @@ inline void tell_unraisable() noexcept {
 }
 
 template <typename... Arguments>
-nanobind::object call_function(nanobind::handle function, const Arguments&... arguments) {
+nb::object call_function(nb::handle function, const Arguments&... arguments) {
   PyObject* const values[] = {arguments.ptr()...};
   return call_python(function, values, sizeof...(arguments));
 }

@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 #include <utility>
 
-namespace nb = nanobind;
-
 namespace keyway::inline v1::python {
 namespace {
 
@@ -36,9 +34,9 @@ class Recursion {
 
 PythonKernel::PythonKernel(nb::object function, Takes takes) : function_(std::move(function)), takes_(takes) {
   KEYWAY_CHECK_AS(Registration, PyCallable_Check(function_.ptr()), "a kernel is a function, not {}",
-                  Py_TYPE(function_.ptr())->tp_name);
+                  class_name(function_));
   name_ = attribute_text(function_, "__qualname__");
-  if (name_.empty()) name_ = Py_TYPE(function_.ptr())->tp_name;
+  if (name_.empty()) name_ = class_name(function_);
   const nb::object written = nb::module_::import_("inspect").attr("unwrap")(function_);
   const nb::object code = nb::getattr(written, "__code__", nb::none());
   if (code.is_none()) return;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <keyway/dispatch/registry/library.h>
+#include <keyway/python/nanobind.h>
 
-#include <nanobind/nanobind.h>
 #include <string>
 
 namespace keyway::inline v1::python {
@@ -20,7 +20,7 @@ class PythonKernel {
     bool op = false;
     bool defaults = false;  // also the last arguments that have their default value
   };
-  PythonKernel(nanobind::object function, Takes takes);
+  PythonKernel(nb::object function, Takes takes);
 
   // The kernel's function, whose context is a PythonKernel.
   static void call(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack);
@@ -32,7 +32,7 @@ class PythonKernel {
  private:
   void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) const;
 
-  nanobind::object function_;
+  nb::object function_;
   Takes takes_;
   std::string name_;
   RegistrationSite site_;

@@ -1,12 +1,10 @@
 #include <keyway/core/random/generator.h>
 #include <keyway/core/random/thread_seed.h>
 #include <keyway/python/descriptors.h>
-#include <keyway/python/random.h>
+#include <keyway/python/module.h>
 
 #include <memory>
 #include <nanobind/stl/pair.h>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {

@@ -5,13 +5,9 @@
 #include <keyway/dispatch/inspect/trace.h>
 #include <keyway/dispatch/registry/dangling_kernels.h>
 #include <keyway/dispatch/registry/dispatcher.h>
-#include <keyway/python/dispatch_keys.h>
-#include <keyway/python/errors.h>
-#include <keyway/python/function_overrides.h>
 #include <keyway/python/interpreter_lock.h>
-#include <keyway/python/library.h>
+#include <keyway/python/module.h>
 #include <keyway/python/operator_function.h>
-#include <keyway/python/registry.h>
 #include <keyway/python/tensor_object.h>
 
 #include <memory>
@@ -20,24 +16,15 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-namespace nb = nanobind;
-
 namespace keyway::inline v1::python {
 namespace {
 
 // The registry's locks are never taken with the interpreter lock: who holds them may want that.
-template <typename Function>
-auto unlocked(Function&& function) {
-  const LockReleased released;
-  return function();
-}
-
 std::vector<OperatorHandle> all_operators() {
   return unlocked([] { return Dispatcher::singleton().ops(); });
 }
@@ -128,12 +115,6 @@ class Trace : public Observing {
 }  // namespace
 
 void add_registry(nb::module_& module) {
-  add_dispatch_keys(module);
-  add_function_overrides(module);
-  add_explain(module);
-  add_library(module);
-  add_plugins(module);
-  add_profiler(module);
   module.def("_find_overload", find_overload, "The function of the overload 'ns::name.overload', or None.");
   module.def("_find_packet", find_packet, "The function of all overloads of 'ns::name', or None.");
   module.def("_operator_names", operator_names, "Full names of all operators.");

@@ -1,15 +1,16 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/module.h>
 #include <keyway/python/results.h>
 #include <keyway/python/text.h>
+#include <keyway/python/tuples.h>
 #include <keyway/python/values.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -48,10 +49,7 @@ PyTypeObject* named_tuple_class(const FunctionSchema& schema) {
 }
 
 bool has_names(const FunctionSchema& schema) {
-  for (const Argument result : schema.returns()) {
-    if (result.name().empty()) return false;
-  }
-  return true;
+  return std::ranges::none_of(schema.returns(), [](Argument result) { return result.name().empty(); });
 }
 
 }  // namespace
@@ -71,16 +69,9 @@ void add_return_types(nb::module_& module) {
 nb::object results(const OperatorHandle& op, Stack& stack) {
   if (stack.size() == 1) return to_object(std::move(stack[0]));
   if (stack.empty()) return nb::none();
-  if (!has_names(op.schema())) {
-    nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(stack.size())));
-    for (std::size_t i = 0; i < stack.size(); ++i)
-      PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_object(std::move(stack[i])).release().ptr());
-    return tuple;
-  }
-  nb::object tuple = checked(PyStructSequence_New(named_tuple_class(op.schema())));
-  for (std::size_t i = 0; i < stack.size(); ++i)
-    PyStructSequence_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_object(std::move(stack[i])).release().ptr());
-  return tuple;
+  const auto item = [&](std::size_t i) { return to_object(std::move(stack[i])); };
+  if (!has_names(op.schema())) return tuple_of(stack.size(), item);
+  return filled(checked(PyStructSequence_New(named_tuple_class(op.schema()))), item);
 }
 
 }  // namespace keyway::inline v1::python

@@ -1,15 +1,13 @@
 #include <keyway/autograd/saved_tensor_hooks.h>
 #include <keyway/core/base/error.h>
-#include <keyway/python/autograd.h>
 #include <keyway/python/held_object.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/python_call.h>
 #include <keyway/python/tensor_object.h>
 
 #include <memory>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -21,7 +19,7 @@ class PackedInPython final : public autograd::PackedTensor {
     const LockHeld lock;
     const nb::object tensor = call_function(unpack_.get(), packed_.get());
     KEYWAY_CHECK_AS(Type, is_tensor(tensor.ptr()), "saved_tensors_hooks: the unpack hook returned a {}, not a Tensor",
-                    Py_TYPE(tensor.ptr())->tp_name);
+                    class_name(tensor));
     return tensor_in(tensor.ptr());
   }
 

@@ -1,18 +1,17 @@
 #include <keyway/core/base/error.h>
+#include <keyway/core/dtype/cpp_type.h>
 #include <keyway/core/dtype/default_dtype.h>
 #include <keyway/core/dtype/promote_types.h>
 #include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/python/arrays.h>
-#include <keyway/python/elements.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/sequences.h>
 #include <keyway/python/tensor_object.h>
+#include <keyway/python/values.h>
 
 #include <cstring>
 #include <string>
 #include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -20,6 +19,57 @@ namespace {
 // A number of Python itself, and of no class derived from its own.
 bool is_plain_number(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
+}
+
+// The dtype that a number of Python or a tensor of one element has; nullopt for anything else.
+std::optional<ScalarType> dtype_of_element(PyObject* object) {
+  if (PyFloat_Check(object)) return get_default_dtype();
+  if (PyBool_Check(object)) return kBool;
+  if (PyLong_Check(object)) return kLong;
+  if (PyComplex_Check(object)) return get_default_complex_dtype();
+  if (is_tensor(object)) return tensor_in(object).dtype();
+  return std::nullopt;
+}
+
+bool is_text(PyObject* object) { return PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object); }
+
+// The number that `object` is, for an element of `dtype`. Errors (Type): it is none; a complex one in a real dtype.
+Scalar element_in(PyObject* object, ScalarType dtype) {
+  Scalar number;
+  if (is_tensor(object)) {
+    KEYWAY_CHECK(tensor_in(object).numel() == 1,
+                 "only tensors of one element can be elements, not one of shape {}: keyway.stack puts tensors together",
+                 tensor_in(object).sizes());
+    number = tensor_in(object).item();
+  } else if (!is_integral(dtype, true) && PyLong_Check(object)) {
+    number = Scalar(checked_double(object));  // any size
+  } else if (is_bool(dtype) && PyLong_Check(object)) {
+    number = Scalar(PyObject_IsTrue(object) == 1);  // any size
+  } else if (!to_scalar(object, number)) {
+    const PyNumberMethods* const slots = Py_TYPE(object)->tp_as_number;
+    const bool has_float = slots != nullptr && slots->nb_float != nullptr && !is_text(object);
+    KEYWAY_CHECK_AS(Type, has_float, "a {} is no number", class_name(object));
+    number = Scalar(checked_double(object));
+  }
+  KEYWAY_CHECK_AS(Type, !number.is_complex() || is_complex(dtype) || is_bool(dtype),
+                  "must be a real number for {}, not a complex one", dtype);
+  return number;
+}
+
+// Its value as an element. Floats that are too large for a narrow float are infinite there, as in PyTorch. Errors:
+// those of element_in; Value for a number that an integer dtype does not hold.
+template <typename T>
+T element_of(PyObject* object) {
+  constexpr ScalarType dtype = cpp_type_to_scalar_type<T>;
+  if constexpr (kIsComplex<T>) {
+    const auto number = element_in(object, dtype).to<complex<double>>();
+    return T(static_cast<typename T::value_type>(number.real()), static_cast<typename T::value_type>(number.imag()));
+  } else if constexpr (is_floating_point(dtype)) {
+    const bool is_float = PyFloat_CheckExact(object) != 0;
+    return static_cast<T>(is_float ? PyFloat_AS_DOUBLE(object) : element_in(object, dtype).to<double>());
+  } else {
+    return element_in(object, dtype).to<T>();
+  }
 }
 
 // Neither text, nor a tensor: one of these is an element.
@@ -89,8 +139,8 @@ class NestedData {
     } else {
       const auto dtype = dtype_of_element(object);
       KEYWAY_CHECK_AS(Type, dtype || !infer_ || !is_text, "{} is a str, which is no number", item_name());
-      KEYWAY_CHECK_AS(Type, dtype || !infer_, "could not infer a dtype of a {}: {} is no number",
-                      Py_TYPE(object)->tp_name, item_name());
+      KEYWAY_CHECK_AS(Type, dtype || !infer_, "could not infer a dtype of a {}: {} is no number", class_name(object),
+                      item_name());
       if (dtype) add(*dtype);
     }
     KEYWAY_CHECK_AS(Type, dim == sizes_.size(), "expected sequence of length {} at dim {} (got a number): {}",
@@ -160,8 +210,7 @@ class NestedData {
 }  // namespace
 
 TensorBase tensor_of_sequence(PyObject* data, std::optional<ScalarType> dtype) {
-  KEYWAY_CHECK_AS(Type, !PyUnicode_Check(data) && !PyBytes_Check(data), "invalid data type '{}'",
-                  Py_TYPE(data)->tp_name);
+  KEYWAY_CHECK_AS(Type, !PyUnicode_Check(data) && !PyBytes_Check(data), "invalid data type '{}'", class_name(data));
   NestedData nested(data, !dtype);
   const bool is_empty = nested.dtype() == ScalarType::Undefined;
   const Tensor tensor = make_tensor(nested.sizes(),

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <keyway/core/tensor/tensor_base.h>
+#include <keyway/python/nanobind.h>
 
-#include <nanobind/nanobind.h>
 #include <optional>
 
 namespace keyway::inline v1::python {

@@ -5,7 +5,7 @@
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
-#include <keyway/python/serialization.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/text.h>
 
@@ -19,19 +19,16 @@
 #include <utility>
 #include <vector>
 
-namespace nb = nanobind;
-
 namespace keyway::inline v1::python {
 namespace {
 
 nn::StateDict state_dict_of(const nb::dict& tensors) {
   nn::StateDict state;
   for (const auto [name, value] : tensors) {
-    KEYWAY_CHECK_AS(Type, PyUnicode_Check(name.ptr()), "the names of saved tensors are str, not {}",
-                    Py_TYPE(name.ptr())->tp_name);
+    KEYWAY_CHECK_AS(Type, PyUnicode_Check(name.ptr()), "the names of saved tensors are str, not {}", class_name(name));
     const std::string text(text_in(name.ptr()));
     KEYWAY_CHECK_AS(Type, is_tensor(value.ptr()), "'{}' is a {}: what can be saved is tensors by name", text,
-                    Py_TYPE(value.ptr())->tp_name);
+                    class_name(value));
     state.insert(text, tensor_in(value.ptr()));
   }
   return state;
@@ -54,31 +51,17 @@ void save(const nb::dict& tensors, const nb::bytes& path, const nn::Metadata& me
 
 nb::bytes print(const nb::dict& tensors, const nn::Metadata& metadata) {
   const nn::StateDict state = state_dict_of(tensors);
-  std::string file;
-  {
-    const LockReleased unlocked;
-    file = nn::serialize_safetensors(state, metadata);
-  }
+  const std::string file = unlocked([&] { return nn::serialize_safetensors(state, metadata); });
   return nb::bytes(file.data(), file.size());
 }
 
 nb::object load(const nb::bytes& path, bool map) {
   const std::string file = text_of(path);
-  nn::SafetensorsFile loaded;
-  {
-    const LockReleased unlocked;
-    loaded = nn::read_safetensors(file, {.map = map});
-  }
-  return to_pair(loaded);
+  return to_pair(unlocked([&] { return nn::read_safetensors(file, {.map = map}); }));
 }
 
 nb::object parse(const nb::bytes& bytes) {
-  nn::SafetensorsFile loaded;
-  {
-    const LockReleased unlocked;
-    loaded = nn::deserialize_safetensors({bytes.c_str(), bytes.size()});
-  }
-  return to_pair(loaded);
+  return to_pair(unlocked([&] { return nn::deserialize_safetensors({bytes.c_str(), bytes.size()}); }));
 }
 
 // The elements as they lie in memory: a tensor of bytes over them. Requires: the tensor is on the CPU, and dense.

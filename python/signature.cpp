@@ -6,22 +6,14 @@
 #include <keyway/python/signature.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/text.h>
+#include <keyway/python/tuples.h>
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <string_view>
 #include <utility>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
-
-PyObject* interned(const char* text) {
-  PyObject* made = PyUnicode_InternFromString(text);
-  if (made == nullptr) rethrow_python_error();
-  return made;
-}
 
 PyObject* out_key() {
   static PyObject* const key = interned("out");
@@ -43,12 +35,12 @@ bool is_key(PyObject* given, PyObject* key) {
   return given == key || (!PyUnicode_CHECK_INTERNED(given) && PyUnicode_Compare(given, key) == 0);
 }
 
-bool fail(std::string* why, auto&& text) {
-  if (why != nullptr) *why = text();
+// What a call that is not one of the overload ends with: false, and why.
+template <typename... Values>
+bool fail(std::string* why, fmt::format_string<const Values&...> text, const Values&... values) {
+  if (why != nullptr) *why = fmt::format(text, values...);
   return false;
 }
-
-const char* type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
 // Makes a tensor from options, so that it may be told to require a gradient.
 bool makes_from_options(const FunctionSchema& schema) {
@@ -74,6 +66,19 @@ bool is_result(const FunctionSchema& schema, Argument argument) {
     if (result.is_write() && result.type().alias().before() == argument.type().alias().before()) return true;
   }
   return false;
+}
+
+// What takes less comes first: a Scalar is any number, a float takes an int, and a device's name is a str.
+int breadth(const ValueType& type) {
+  switch (type.kind) {
+    case TypeKind::Bool:
+    case TypeKind::Str: return 0;
+    case TypeKind::Int:
+    case TypeKind::SymInt: return 1;
+    case TypeKind::Float: return 2;
+    case TypeKind::Complex: return 3;
+    default: return 4;
+  }
 }
 
 }  // namespace
@@ -193,16 +198,9 @@ bool Signature::parse_one(const Parameter& parameter, std::size_t i, PyObject* o
     value = parameter.default_value;
     return true;
   }
-  return fail(why, [&] {
-    return fmt::format("argument '{}' (position {}) must be {}, not {}", parameter.name, i + 1, parameter.type.str(),
-                       misfit(parameter.type, object));
-  });
-}
-
-// Makes tensors of the numbers that were given for such.
-void Signature::replace_numbers(Stack& stack) const {
-  for (const std::size_t i : numbers_)
-    if (!stack[i].is_tensor()) return numbers_to_tensors(op_.schema(), numbers_, stack);
+  if (why == nullptr) return false;  // looking for what does not fit may take long
+  return fail(why, "argument '{}' (position {}) must be {}, not {}", parameter.name, i + 1, parameter.type.str(),
+              misfit(parameter.type, object));
 }
 
 // One tensor, or a tuple of as many as there are results.
@@ -213,24 +211,14 @@ bool Signature::parse_out(PyObject* object, Stack& stack, std::string* why) cons
   }
   const bool is_tuple = PyTuple_Check(object) || PyList_Check(object);
   if (!is_tuple || PySequence_Size(object) != static_cast<Py_ssize_t>(outs_.size()))
-    return fail(why, [&] {
-      return fmt::format("argument 'out' must be {}, not {}",
-                         outs_.size() == 1 ? "a Tensor" : fmt::format("a tuple of {} Tensors", outs_.size()),
-                         type_name(object));
-    });
+    return fail(why, "argument 'out' must be {}, not {}",
+                outs_.size() == 1 ? "a Tensor" : fmt::format("a tuple of {} Tensors", outs_.size()),
+                class_name(object));
   for (std::size_t i = 0; i < outs_.size(); ++i) {
     const nb::object item = checked(PySequence_GetItem(object, static_cast<Py_ssize_t>(i)));
-    if (!is_tensor(item.ptr()))
-      return fail(why, [&] { return fmt::format("argument 'out' holds a {}", type_name(item.ptr())); });
+    if (!is_tensor(item.ptr())) return fail(why, "argument 'out' holds a {}", class_name(item.ptr()));
     stack[outs_[i]] = IValue(static_cast<const TensorBase&>(tensor_in(item.ptr())));
   }
-  return true;
-}
-
-bool Signature::parse_requires_grad(PyObject* object, bool& requires_grad, std::string* why) const {
-  if (!PyBool_Check(object) && object != Py_None)
-    return fail(why, [&] { return fmt::format("argument 'requires_grad' must be bool, not {}", type_name(object)); });
-  requires_grad = object == Py_True;
   return true;
 }
 
@@ -241,7 +229,7 @@ bool Signature::check_options_of_out(Keywords& keywords, const Stack& stack, std
     PyObject* const value = keywords.take(interned(name));
     if (value == nullptr || value == Py_None) return true;
     const auto wanted = read(value);
-    if (!wanted) return fail(why, [&] { return fmt::format("argument '{}' is a {}", name, type_name(value)); });
+    if (!wanted) return fail(why, "argument '{}' is a {}", name, class_name(value));
     KEYWAY_CHECK(is_so(*wanted), "{}: argument '{}' is {}, but argument 'out' is {}", op_.name(), name,
                  std::string(nb::str(nb::handle(value)).c_str()), describe(out));
     return true;
@@ -260,33 +248,31 @@ bool Signature::check_options_of_out(Keywords& keywords, const Stack& stack, std
 
 // Which keyword of a call that has too many is wrong.
 bool Signature::explain_keywords(const CallArguments& given, std::string* why) const {
-  return fail(why, [&] {
-    std::uint64_t seen = 0;  // the parameters that have been given; they are at most 64
-    for (std::size_t i = 0; i < given.keyword_count(); ++i) {
-      PyObject* const key = given.keyword(i);
-      const std::string_view name = text_in(key);
-      bool known = (!outs_.empty() && is_key(key, out_key())) ||
-                   ((factory_ || takes_options_of_out_) && is_key(key, requires_grad_key()));
-      for (std::size_t p = 0; p < parameters_.size(); ++p) {
-        if (!is_name(key, parameters_[p])) continue;
-        known = true;
-        const std::uint64_t bit = std::uint64_t{1} << p;
-        if ((p < given.positional && !parameters_[p].keyword_only) || (seen & bit) != 0)
-          return fmt::format("got several values for argument '{}'", name);
-        seen |= bit;
-      }
-      if (!known) return fmt::format("got an unexpected keyword argument '{}'", name);
+  if (why == nullptr) return false;
+  std::uint64_t seen = 0;  // the parameters that have been given; they are at most 64
+  for (std::size_t i = 0; i < given.keyword_count(); ++i) {
+    PyObject* const key = given.keyword(i);
+    const std::string_view name = text_in(key);
+    bool known = (!outs_.empty() && is_key(key, out_key())) ||
+                 ((factory_ || takes_options_of_out_) && is_key(key, requires_grad_key()));
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      if (!is_name(key, parameters_[p])) continue;
+      known = true;
+      const std::uint64_t bit = std::uint64_t{1} << p;
+      if ((p < given.positional && !parameters_[p].keyword_only) || (seen & bit) != 0)
+        return fail(why, "got several values for argument '{}'", name);
+      seen |= bit;
     }
-    return std::string("got a keyword argument that it does not take");
-  });
+    if (!known) return fail(why, "got an unexpected keyword argument '{}'", name);
+  }
+  return fail(why, "got a keyword argument that it does not take");
 }
 
 bool Signature::parse_positional(const CallArguments& given, std::size_t i, bool is_open, Stack& stack,
                                  std::string* why) const {
   if (!is_open || i + 1 != positional_) return parse_one(parameters_[i], i, given.values[i], stack, why);
-  const nb::object list = checked(PyTuple_New(static_cast<Py_ssize_t>(given.positional - i)));
-  for (std::size_t j = i; j < given.positional; ++j)
-    PyTuple_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(j - i), Py_NewRef(given.values[j]));
+  const nb::object list =
+      tuple_of(given.positional - i, [&](std::size_t j) { return nb::borrow(given.values[i + j]); });
   return parse_one(parameters_[i], i, list.ptr(), stack, why);
 }
 
@@ -297,8 +283,7 @@ bool Signature::parse_parameters(const CallArguments& given, Keywords& keywords,
   const bool is_open = open_list_ && given.positional >= positional_ && PyIndex_Check(given.values[positional_ - 1]) &&
                        !PyBool_Check(given.values[positional_ - 1]);
   if (given.positional > positional_ && !is_open)
-    return fail(why,
-                [&] { return fmt::format("takes {} positional arguments, not {}", positional_, given.positional); });
+    return fail(why, "takes {} positional arguments, not {}", positional_, given.positional);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const Parameter& parameter = parameters_[i];
     if (i < given.positional && !parameter.keyword_only) {
@@ -312,7 +297,7 @@ bool Signature::parse_parameters(const CallArguments& given, Keywords& keywords,
     } else if (parameter.has_default) {
       stack[parameter.position] = parameter.default_value;
     } else if (!parameter.is_out) {
-      return fail(why, [&] { return fmt::format("misses argument '{}' (position {})", parameter.name, i + 1); });
+      return fail(why, "misses argument '{}' (position {})", parameter.name, i + 1);
     }
   }
   return true;
@@ -328,7 +313,7 @@ bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_g
   if (!parse_parameters(given, keywords, missing_outs, stack, why)) return false;
   if (missing_outs != 0) {
     PyObject* const out = missing_outs == outs_.size() ? keywords.take(out_key()) : nullptr;
-    if (out == nullptr || out == Py_None) return fail(why, [] { return std::string("misses argument 'out'"); });
+    if (out == nullptr || out == Py_None) return fail(why, "misses argument 'out'");
     if (!parse_out(out, stack, why)) return false;
   } else if (takes_no_out_ && outs_.empty() && keywords.left() > 0) {
     PyObject* const out = keywords.take(out_key());
@@ -337,10 +322,13 @@ bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_g
   if (takes_options_of_out_ && keywords.left() > 0 && !check_options_of_out(keywords, stack, why)) return false;
   if ((factory_ || takes_options_of_out_) && keywords.left() > 0) {
     PyObject* const flag = keywords.take(requires_grad_key());
-    if (flag != nullptr && !parse_requires_grad(flag, requires_grad, why)) return false;
+    if (flag != nullptr && !PyBool_Check(flag) && flag != Py_None)
+      return fail(why, "argument 'requires_grad' must be bool, not {}", class_name(flag));
+    requires_grad = flag == Py_True;
   }
   if (keywords.left() > 0) return explain_keywords(given, why);
-  replace_numbers(stack);
+  if (std::ranges::any_of(numbers_, [&](std::size_t i) { return !stack[i].is_tensor(); }))
+    numbers_to_tensors(op_.schema(), numbers_, stack);
   if (device_ != arguments_ && stack[device_].is_none())
     if (const auto device = default_device()) stack[device_] = IValue(*device);
   return true;
@@ -385,19 +373,6 @@ nb::object Signature::python_signature() const {
   if (!outs_.empty() && !has_names) add("out", "KEYWORD_ONLY", none_given);
   if (factory_) add("requires_grad", "KEYWORD_ONLY", nb::bool_(false));
   return inspect.attr("Signature")(parameters);
-}
-
-// What takes less comes first: a Scalar is any number, a float takes an int, and a device's name is a str.
-int Signature::breadth(const ValueType& type) {
-  switch (type.kind) {
-    case TypeKind::Bool:
-    case TypeKind::Str: return 0;
-    case TypeKind::Int:
-    case TypeKind::SymInt: return 1;
-    case TypeKind::Float: return 2;
-    case TypeKind::Complex: return 3;
-    default: return 4;
-  }
 }
 
 bool Signature::yields_to(const Signature& other) const {

@@ -12,11 +12,11 @@
 #pragma once
 
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/python/nanobind.h>
 #include <keyway/python/values.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <nanobind/nanobind.h>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +51,7 @@ class Signature {
   // "(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)".
   std::string str() const;
   // As inspect.signature has it.
-  nanobind::object python_signature() const;
+  nb::object python_signature() const;
   // Another overload of the function gives results into `out`, which may be None here.
   bool has_out() const { return !outs_.empty(); }
   void take_no_out() { takes_no_out_ = true; }
@@ -78,7 +78,6 @@ class Signature {
     bool is_out;        // a result that may be given into `out`, too
   };
 
-  static int breadth(const ValueType& type);
   Parameter parameter_of(std::size_t i) const;
   std::vector<PyObject*> other_names(std::string_view argument, std::string_view name) const;
   static bool is_name(PyObject* key, const Parameter& parameter);
@@ -88,9 +87,7 @@ class Signature {
   bool parse_parameters(const CallArguments& given, Keywords& keywords, std::size_t& outs, Stack& stack,
                         std::string* why) const;
   bool parse_one(const Parameter& parameter, std::size_t i, PyObject* object, Stack& stack, std::string* why) const;
-  void replace_numbers(Stack& stack) const;
   bool parse_out(PyObject* object, Stack& stack, std::string* why) const;
-  bool parse_requires_grad(PyObject* object, bool& requires_grad, std::string* why) const;
   bool check_options_of_out(Keywords& keywords, const Stack& stack, std::string* why) const;
   bool explain_keywords(const CallArguments& given, std::string* why) const;
 

@@ -1,7 +1,6 @@
 #include <keyway/python/errors.h>
+#include <keyway/python/module.h>
 #include <keyway/python/size.h>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -13,12 +12,10 @@ PyObject* repr(PyObject* self) {
   return list.is_valid() ? PyUnicode_FromFormat("keyway.Size(%R)", list.ptr()) : nullptr;
 }
 
-PyObject* numel(PyObject* self, PyObject*) {
-  return guarded([&]() -> PyObject* {
-    nb::object product = nb::int_(1);
-    for (const nb::handle size : nb::borrow<nb::tuple>(self)) product = product * size;
-    return product.release().ptr();
-  });
+nb::object numel(PyObject* self, PyObject*) {
+  nb::object product = nb::int_(1);
+  for (const nb::handle size : nb::borrow<nb::tuple>(self)) product = product * size;
+  return product;
 }
 
 // What a tuple does gives a tuple; of sizes, these are sizes again.
@@ -56,7 +53,7 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
 }
 
 PyMethodDef methods[] = {
-    {"numel", numel, METH_NOARGS, "The number of elements of a tensor of these sizes."},
+    {"numel", guarded<numel>, METH_NOARGS, "The number of elements of a tensor of these sizes."},
     {nullptr, nullptr, 0, nullptr},
 };
 PyType_Slot slots[] = {

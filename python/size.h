@@ -2,12 +2,10 @@
 #pragma once
 
 #include <keyway/core/base/array_ref.h>
-
-#include <nanobind/nanobind.h>
+#include <keyway/python/nanobind.h>
 
 namespace keyway::inline v1::python {
 
-void add_size_class(nanobind::module_& module);
-nanobind::object to_size(IntArrayRef sizes);
+nb::object to_size(IntArrayRef sizes);
 
 }  // namespace keyway::inline v1::python

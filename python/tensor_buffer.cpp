@@ -1,6 +1,8 @@
 #include <keyway/python/batching.h>
 #include <keyway/python/buffers.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/foreign_memory.h>
+#include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
 
 #include <memory>
@@ -15,27 +17,6 @@ struct ExportedBuffer {
   std::vector<Py_ssize_t> sizes;
   std::vector<Py_ssize_t> strides;  // in bytes
 };
-
-// In the language of Python's struct, with NumPy's Z for complex numbers; null where there is nothing to say it with.
-const char* format_of(ScalarType dtype) {
-  switch (dtype) {
-    case ScalarType::Bool: return "?";
-    case ScalarType::Byte: return "B";
-    case ScalarType::Char: return "b";
-    case ScalarType::Short: return "h";
-    case ScalarType::UInt16: return "H";
-    case ScalarType::Int: return "i";
-    case ScalarType::UInt32: return "I";
-    case ScalarType::Long: return "q";
-    case ScalarType::UInt64: return "Q";
-    case ScalarType::Half: return "e";
-    case ScalarType::Float: return "f";
-    case ScalarType::Double: return "d";
-    case ScalarType::ComplexFloat: return "Zf";
-    case ScalarType::ComplexDouble: return "Zd";
-    default: return nullptr;
-  }
-}
 
 // Whether the elements lie as `flags` ask.
 bool has_order(const Tensor& tensor, int flags) {
@@ -62,35 +43,29 @@ const char* why_not(const Tensor& tensor, int flags) {
   return nullptr;
 }
 
-int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+void get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
-  return guarded([&] {
-    const Tensor& tensor = tensor_in(self);
-    check_has_memory(tensor, "the buffer of a tensor");
-    if (const char* const why = why_not(tensor, flags)) {
-      PyErr_SetString(PyExc_BufferError, why);
-      rethrow_python_error();
-    }
-    auto kept = std::make_unique<ExportedBuffer>();
-    kept->storage = tensor.storage();
-    tensor.storage().impl()->forbid_resize();
-    kept->sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
-    for (const std::int64_t stride : tensor.strides())
-      kept->strides.push_back(stride * static_cast<Py_ssize_t>(tensor.itemsize()));
-    static char nothing = 0;  // where no elements are
-    view->buf = tensor.numel() == 0 ? &nothing : tensor.data_ptr();
-    view->len = static_cast<Py_ssize_t>(tensor.nbytes());
-    view->itemsize = static_cast<Py_ssize_t>(tensor.itemsize());
-    view->readonly = 0;
-    view->ndim = static_cast<int>(tensor.dim());
-    view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(format_of(tensor.dtype())) : nullptr;
-    view->shape = (flags & PyBUF_ND) != 0 ? kept->sizes.data() : nullptr;
-    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? kept->strides.data() : nullptr;
-    view->suboffsets = nullptr;
-    view->internal = kept.release();
-    view->obj = Py_NewRef(self);
-    return 0;
-  });
+  const Tensor& tensor = tensor_in(self);
+  check_has_memory(tensor, "the buffer of a tensor");
+  if (const char* const why = why_not(tensor, flags)) refuse_buffer(why);
+  auto kept = std::make_unique<ExportedBuffer>();
+  kept->storage = tensor.storage();
+  tensor.storage().impl()->forbid_resize();
+  kept->sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
+  for (const std::int64_t stride : tensor.strides())
+    kept->strides.push_back(stride * static_cast<Py_ssize_t>(tensor.itemsize()));
+  static char nothing = 0;  // where no elements are
+  view->buf = tensor.numel() == 0 ? &nothing : tensor.data_ptr();
+  view->len = static_cast<Py_ssize_t>(tensor.nbytes());
+  view->itemsize = static_cast<Py_ssize_t>(tensor.itemsize());
+  view->readonly = 0;
+  view->ndim = static_cast<int>(tensor.dim());
+  view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(format_of(tensor.dtype())) : nullptr;
+  view->shape = (flags & PyBUF_ND) != 0 ? kept->sizes.data() : nullptr;
+  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? kept->strides.data() : nullptr;
+  view->suboffsets = nullptr;
+  view->internal = kept.release();
+  view->obj = Py_NewRef(self);
 }
 
 void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<ExportedBuffer*>(view->internal); }
@@ -98,7 +73,7 @@ void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<ExportedBuf
 }  // namespace
 
 void add_buffer_protocol() {
-  tensor_class->tp_as_buffer->bf_getbuffer = get_buffer;
+  tensor_class->tp_as_buffer->bf_getbuffer = guarded<get_buffer>;
   tensor_class->tp_as_buffer->bf_releasebuffer = release_buffer;
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <keyway/python/errors.h>
+#include <keyway/python/nanobind.h>
 #include <keyway/python/tensor_object.h>
 
 #include <cstddef>
-#include <nanobind/nanobind.h>
 
 namespace keyway::inline v1::python {
 
@@ -17,7 +17,7 @@ struct MethodName {
   }
 };
 
-// The function of a method, for the length of the program. Throws nanobind::python_error if there is none.
+// The function of a method, for the length of the program. Throws nb::python_error if there is none.
 template <MethodName name>
 PyObject* tensor_method() {
   static PyObject* const found =
@@ -29,7 +29,7 @@ PyObject* tensor_method() {
 template <MethodName name>
 PyObject* operator_function() {
   static PyObject* const found =
-      checked(PyObject_GetAttrString(nanobind::module_::import_("keyway._C").ptr(), name.text)).release().ptr();
+      checked(PyObject_GetAttrString(nb::module_::import_("keyway._C").ptr(), name.text)).release().ptr();
   return found;
 }
 

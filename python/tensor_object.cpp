@@ -1,8 +1,10 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/module.h>
 #include <keyway/python/node_binding.h>
 #include <keyway/python/tensor_object.h>
+#include <keyway/python/tuples.h>
 
 #include <cstddef>
 #include <memory>
@@ -41,11 +43,11 @@ class ObjectTie final : public TensorExtra {
   }
   TensorObject* object() const { return object_; }
   // A new reference for Python.
-  nanobind::object take(TensorBase tensor) {
-    if (!std::exchange(holds_, false)) return nanobind::borrow(as_object(object_));
+  nb::object take(TensorBase tensor) {
+    if (!std::exchange(holds_, false)) return nb::borrow(as_object(object_));
     object_->tensor = std::move(tensor);
     PyObject_GC_Track(object_);
-    return nanobind::steal(as_object(object_));
+    return nb::steal(as_object(object_));
   }
 
  private:
@@ -54,8 +56,8 @@ class ObjectTie final : public TensorExtra {
 };
 
 // An object without a tensor. The garbage collector may be run, and with it anything.
-nanobind::object allocate(PyTypeObject* type) {
-  nanobind::object made = checked(type->tp_alloc(type, 0));
+nb::object allocate(PyTypeObject* type) {
+  nb::object made = checked(type->tp_alloc(type, 0));
   new (&as_tensor(made.ptr())->tensor) Tensor();
   return made;
 }
@@ -143,28 +145,24 @@ int clear_tensor(PyObject* self) {
 }
 
 // Tensor(data), and the same of a subclass: the memory of `data`, without its history.
-PyObject* new_tensor(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
-  return guarded([&]() -> PyObject* {
-    const bool is_one = PyTuple_GET_SIZE(arguments) == 1 && (keywords == nullptr || PyDict_GET_SIZE(keywords) == 0);
-    KEYWAY_CHECK_AS(Type, is_one && is_tensor(PyTuple_GET_ITEM(arguments, 0)),
-                    "{}() takes one Tensor; keyway.tensor makes one of numbers", type->tp_name);
-    return to_object_of(type, tensor_in(PyTuple_GET_ITEM(arguments, 0)).detach()).release().ptr();
-  });
+nb::object new_tensor(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  const bool is_one = PyTuple_GET_SIZE(arguments) == 1 && (keywords == nullptr || PyDict_GET_SIZE(keywords) == 0);
+  KEYWAY_CHECK_AS(Type, is_one && is_tensor(PyTuple_GET_ITEM(arguments, 0)),
+                  "{}() takes one Tensor; keyway.tensor makes one of numbers", type->tp_name);
+  return to_object_of(type, tensor_in(PyTuple_GET_ITEM(arguments, 0)).detach());
 }
 
 // The function that a class statement gives a class frees an object without asking whether it is to live on. (tp_del,
 // in which that could be asked, would keep the garbage collector from every cycle with a tensor in it.)
-PyObject* init_subclass(PyObject* subclass, PyObject* arguments, PyObject* keywords) {
-  return guarded([&]() -> PyObject* {
-    reinterpret_cast<PyTypeObject*>(subclass)->tp_dealloc = dealloc_tensor;
-    const nanobind::object super = checked(PyObject_CallFunctionObjArgs(
-        reinterpret_cast<PyObject*>(&PySuper_Type), reinterpret_cast<PyObject*>(tensor_class), subclass, nullptr));
-    return PyObject_Call(super.attr("__init_subclass__").ptr(), arguments, keywords);
-  });
+nb::object init_subclass(PyObject* subclass, PyObject* arguments, PyObject* keywords) {
+  reinterpret_cast<PyTypeObject*>(subclass)->tp_dealloc = dealloc_tensor;
+  const nb::object super = checked(PyObject_CallFunctionObjArgs(
+      reinterpret_cast<PyObject*>(&PySuper_Type), reinterpret_cast<PyObject*>(tensor_class), subclass, nullptr));
+  return checked(PyObject_Call(super.attr("__init_subclass__").ptr(), arguments, keywords));
 }
 
 PyMethodDef tensor_methods[] = {
-    {"__init_subclass__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(init_subclass)),
+    {"__init_subclass__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(guarded<init_subclass>)),
      METH_CLASS | METH_VARARGS | METH_KEYWORDS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -179,7 +177,7 @@ PyGetSetDef tensor_attributes[] = {
 };
 
 const PyType_Slot object_slots[] = {
-    type_slot<new_tensor>(Py_tp_new),
+    type_slot<guarded<new_tensor>>(Py_tp_new),
     type_slot<dealloc_tensor>(Py_tp_dealloc),
     type_slot<traverse_tensor>(Py_tp_traverse),
     type_slot<clear_tensor>(Py_tp_clear),
@@ -191,25 +189,25 @@ const PyType_Slot object_slots[] = {
 
 }  // namespace
 
-void add_tensor_class(nanobind::module_& module, std::initializer_list<std::span<const PyType_Slot>> protocols) {
+void add_tensor_class(nb::module_& module, std::initializer_list<std::span<const PyType_Slot>> protocols) {
   std::vector<PyType_Slot> slots(std::begin(object_slots), std::end(object_slots));
   for (const std::span<const PyType_Slot> protocol : protocols)
     slots.insert(slots.end(), protocol.begin(), protocol.end());
   slots.push_back({0, nullptr});
   PyType_Spec spec = {"keyway.Tensor", sizeof(TensorObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
-  nanobind::object type = checked(PyType_FromSpec(&spec));
+  nb::object type = checked(PyType_FromSpec(&spec));
   tensor_class = reinterpret_cast<PyTypeObject*>(type.ptr());
   module.attr("Tensor") = type;
-  type.attr("_make_subclass") = nanobind::cpp_function(
-      [](nanobind::type_object subclass, const Tensor& data, bool requires_grad) {
+  type.attr("_make_subclass") = nb::cpp_function(
+      [](nb::type_object subclass, const Tensor& data, bool requires_grad) {
         auto* const made = reinterpret_cast<PyTypeObject*>(subclass.ptr());
         KEYWAY_CHECK_AS(Type, PyType_IsSubtype(made, tensor_class), "{} is no subclass of Tensor", made->tp_name);
-        nanobind::object object = to_object_of(made, data.detach());
+        nb::object object = to_object_of(made, data.detach());
         if (requires_grad) tensor_in(object.ptr()).requires_grad_();
         return object;
       },
-      nanobind::arg("cls"), nanobind::arg("data"), nanobind::arg("require_grad") = false,
+      nb::arg("cls"), nb::arg("data"), nb::arg("require_grad") = false,
       "A tensor of a subclass over the memory of `data`, a leaf.");
   (void)type.release();  // as long as the program
 }
@@ -219,19 +217,23 @@ TensorObject* object_of(const TensorImpl& tensor) {
   return tie != nullptr ? tie->object() : nullptr;
 }
 
-nanobind::object to_object(TensorBase tensor) {
-  if (!tensor.defined()) return nanobind::none();
+nb::object to_object(TensorBase tensor) {
+  if (!tensor.defined()) return nb::none();
   const auto take = [&] { return static_cast<ObjectTie*>(tensor.impl()->binding())->take(std::move(tensor)); };
   if (has_object(tensor)) return take();
   TensorObject* const leaving = object_of(*tensor.impl());
-  nanobind::object made = allocate(leaving == nullptr ? tensor_class : Py_TYPE(as_object(leaving)));
+  nb::object made = allocate(leaving == nullptr ? tensor_class : Py_TYPE(as_object(leaving)));
   if (has_object(tensor)) return take();
   give_object(std::move(tensor), as_tensor(made.ptr()));
   return made;
 }
 
-nanobind::object to_object_of(PyTypeObject* subclass, const Tensor& tensor) {
-  nanobind::object made = allocate(subclass);
+nb::object to_tuple(const std::vector<Tensor>& tensors) {
+  return tuple_of(tensors.size(), [&](std::size_t i) { return to_object(tensors[i]); });
+}
+
+nb::object to_object_of(PyTypeObject* subclass, const Tensor& tensor) {
+  nb::object made = allocate(subclass);
   give_object(tensor.impl()->binding() == nullptr ? tensor : tensor.detach(), as_tensor(made.ptr()));
   return made;
 }

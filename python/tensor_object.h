@@ -2,11 +2,11 @@
 // w.grad`, and attributes of a tensor that only C++ holds for a while are still there when it comes back.
 #pragma once
 
+#include <keyway/python/nanobind.h>
 #include <keyway/tensor.h>
 
-#include <initializer_list>
-#include <nanobind/nanobind.h>
-#include <span>
+#include <utility>
+#include <vector>
 
 namespace keyway::inline v1::python {
 
@@ -20,10 +20,16 @@ struct TensorObject {
   PyObject* post_accumulate_hooks;
 };
 
-// The class keyway.Tensor, once add_tensor_class has made it, with the slots of these protocols. Its methods that are
-// operators are added by add_operators.
+// The class keyway.Tensor, once add_tensor_class has made it. Its methods that are operators are added by
+// add_operators.
 extern PyTypeObject* tensor_class;
-void add_tensor_class(nanobind::module_& module, std::initializer_list<std::span<const PyType_Slot>> protocols);
+
+// Gives the class a method: `function`, and what nanobind is to know of it.
+template <typename... Extra>
+void add_tensor_method(const char* name, Extra&&... function) {
+  nb::handle(tensor_class).attr(name) =
+      nb::cpp_function(std::forward<Extra>(function)..., nb::name(name), nb::is_method());
+}
 
 // A function as a slot of a Python type.
 template <auto function>
@@ -39,10 +45,12 @@ TensorObject* object_of(const TensorImpl& tensor);
 // Requires: is_tensor(object).
 inline const Tensor& tensor_in(PyObject* object) { return reinterpret_cast<TensorObject*>(object)->tensor; }
 
-// The object of a tensor, an old one or a new one; None for an undefined tensor. Throw nanobind::python_error.
-nanobind::object to_object(TensorBase tensor);
+// The object of a tensor, an old one or a new one; None for an undefined tensor. Throw nb::python_error.
+nb::object to_object(TensorBase tensor);
+// A tuple of these.
+nb::object to_tuple(const std::vector<Tensor>& tensors);
 // A new object of a subclass of Tensor, and a new tensor over the memory of `tensor` if that has an object already.
-nanobind::object to_object_of(PyTypeObject* subclass, const Tensor& tensor);
+nb::object to_object_of(PyTypeObject* subclass, const Tensor& tensor);
 
 }  // namespace keyway::inline v1::python
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <keyway/python/errors.h>
+#include <keyway/python/nanobind.h>
 
-#include <nanobind/nanobind.h>
 #include <string_view>
 
 namespace keyway::inline v1::python {
@@ -15,6 +15,8 @@ inline std::string_view text_in(PyObject* object) {
   if (text == nullptr) rethrow_python_error();
   return {text, static_cast<std::size_t>(size)};
 }
-inline nanobind::str to_str(std::string_view text) { return nanobind::str(text.data(), text.size()); }
+// A str, the same one for equal texts, for the length of the program.
+inline PyObject* interned(const char* text) { return checked(PyUnicode_InternFromString(text)).release().ptr(); }
+inline nb::str to_str(std::string_view text) { return nb::str(text.data(), text.size()); }
 
 }  // namespace keyway::inline v1::python

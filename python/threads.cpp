@@ -1,8 +1,7 @@
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/core/base/error.h>
-#include <keyway/python/threads.h>
-
-namespace nb = nanobind;
+#include <keyway/python/errors.h>
+#include <keyway/python/module.h>
 
 namespace keyway::inline v1::python {
 
@@ -13,7 +12,7 @@ void add_threads(nb::module_& module) {
       [](nb::handle number) {
         int threads = 0;
         KEYWAY_CHECK_AS(Type, !PyBool_Check(number.ptr()) && nb::try_cast(number, threads),
-                        "set_num_threads(): argument 'number' must be int, not {}", Py_TYPE(number.ptr())->tp_name);
+                        "set_num_threads(): argument 'number' must be int, not {}", class_name(number));
         set_num_threads(threads);
       },
       nb::arg("number").none(),

@@ -1,24 +1,17 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/schema/signature_code.h>
-#include <keyway/core/tensor/reduction.h>
 #include <keyway/dispatch/call/boxing.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/numpy_classes.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/text.h>
+#include <keyway/python/tuples.h>
 #include <keyway/python/values.h>
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -40,8 +33,10 @@ nb::object index_of(PyObject* object) {
   return {};
 }
 
+// What `object` stands for, as a value of each class; false if it is of another type.
+
 // An integer of Python, of NumPy, or a tensor of one. No bool.
-bool to_int(PyObject* object, std::int64_t& value) {
+bool convert(PyObject* object, std::int64_t& value) {
   if (PyBool_Check(object) || PyFloat_Check(object)) return false;
   if (PyLong_CheckExact(object)) {
     int overflow = 0;
@@ -55,11 +50,11 @@ bool to_int(PyObject* object, std::int64_t& value) {
     return true;
   }
   const nb::object number = index_of(object);
-  return number.is_valid() && to_int(number.ptr(), value);
+  return number.is_valid() && convert(number.ptr(), value);
 }
 
 // A real number; unlike for an integer, a bool counts as 0 or 1, and an int may be beyond 64 bits.
-bool to_double(PyObject* object, double& value) {
+bool convert(PyObject* object, double& value) {
   if (PyFloat_Check(object)) {
     value = PyFloat_AS_DOUBLE(object);
     return true;
@@ -75,7 +70,7 @@ bool to_double(PyObject* object, double& value) {
   return true;
 }
 
-bool to_bool(PyObject* object, bool& value) {
+bool convert(PyObject* object, bool& value) {
   if (!PyBool_Check(object)) {
     if (!is_tensor(object)) return to_bool_of_numpy(object, value);
     if (!is_number_tensor(object) || tensor_in(object).dtype() != kBool) return false;
@@ -86,7 +81,6 @@ bool to_bool(PyObject* object, bool& value) {
   return true;
 }
 
-// What `object` stands for, as a value of each class; false if it is of another type.
 template <typename T>
 bool convert_named(std::optional<T> named, T& value) {
   value = named.value_or(value);
@@ -97,9 +91,6 @@ bool convert(PyObject* object, TensorBase& value) {
   value = tensor_in(object);
   return true;
 }
-bool convert(PyObject* object, std::int64_t& value) { return to_int(object, value); }
-bool convert(PyObject* object, double& value) { return to_double(object, value); }
-bool convert(PyObject* object, bool& value) { return to_bool(object, value); }
 bool convert(PyObject* object, Scalar& value) { return to_scalar(object, value); }
 bool convert(PyObject* object, complex<double>& value) {
   Scalar scalar;
@@ -216,7 +207,7 @@ bool to_value(const ValueType& type, PyObject* object, IValue& value) {
 }
 
 std::string misfit(const ValueType& type, PyObject* object) {
-  const std::string name = Py_TYPE(object)->tp_name;
+  const std::string name = class_name(object);
   if (!type.list || !is_sequence(object)) return name;
   ValueType element = type;
   element.tag = detail::element_of(type.tag);
@@ -275,24 +266,15 @@ nb::object to_object(const Scalar& scalar) {
   return nb::int_(scalar.to<std::int64_t>());
 }
 
-namespace {
-
-template <typename List>
-nb::object tuple_of(const List& list) {
-  nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(list.size())));
-  for (std::size_t i = 0; i < list.size(); ++i)
-    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_object(detail::box(list[i])).release().ptr());
-  return tuple;
-}
-
-}  // namespace
-
 nb::object to_object(IValue&& value) {
   if (value.is_tensor()) return to_object(std::move(value).to_tensor());
   return to_object(static_cast<const IValue&>(value));
 }
 
 nb::object to_object(const IValue& value) {
+  const auto tuple_of_list = [](const auto& list) {
+    return tuple_of(list.size(), [&](std::size_t i) { return to_object(detail::box(list[i])); });
+  };
   switch (value.tag()) {
     case ValueTag::None: return nb::none();
     case ValueTag::Tensor: return to_object(value.to_tensor());
@@ -307,12 +289,12 @@ nb::object to_object(const IValue& value) {
     case ValueTag::Device: return to_object(value.to_device());
     case ValueTag::String: return to_str(value.to_string_ref());
     case ValueTag::Generator: return nb::cast(value.to_generator());
-    case ValueTag::List: return tuple_of(value.to_list_of<IValue>());
+    case ValueTag::List: return tuple_of_list(value.to_list_of<IValue>());
     default: break;
   }
   nb::object tuple = nb::none();
   detail::visit_value_class(value.tag(), [&]<typename T>() {
-    if constexpr (detail::kIsVector<T>) tuple = tuple_of(value.to_list_of<typename T::value_type>());
+    if constexpr (detail::kIsVector<T>) tuple = tuple_of_list(value.to_list_of<typename T::value_type>());
   });
   return tuple;
 }

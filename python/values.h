@@ -3,8 +3,8 @@
 
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/call/ivalue.h>
+#include <keyway/python/nanobind.h>
 
-#include <nanobind/nanobind.h>
 #include <string>
 
 namespace keyway::inline v1::python {
@@ -41,8 +41,8 @@ std::string misfit(const ValueType& type, PyObject* object);
 bool to_scalar(PyObject* object, Scalar& scalar);
 
 // The Python object of a value: a list of tensors is a tuple, nothing and an undefined tensor are None.
-nanobind::object to_object(const IValue& value);
-nanobind::object to_object(IValue&& value);
-nanobind::object to_object(const Scalar& scalar);
+nb::object to_object(const IValue& value);
+nb::object to_object(IValue&& value);
+nb::object to_object(const Scalar& scalar);
 
 }  // namespace keyway::inline v1::python

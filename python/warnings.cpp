@@ -1,11 +1,9 @@
-#include <keyway/python/errors.h>
+#include <keyway/python/module.h>
 #include <keyway/python/python_call.h>
 #include <keyway/python/text.h>
 #include <keyway/python/warnings.h>
 
 #include <string_view>
-
-namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
@@ -85,9 +83,9 @@ void hear(std::string_view text) {
 
 void hear_warnings() { handler_before() = set_warning_handler(hear); }
 
-void warn_in_python(PyObject* category, const std::vector<std::string>& texts, const PythonLine& where) {
+void warn_in_python(const std::vector<std::string>& texts, const PythonLine& where) {
   for (const std::string& text : texts) {
-    if (has_raised(category, text, where)) rethrow_python_error();
+    if (has_raised(PyExc_RuntimeWarning, text, where)) rethrow_python_error();
   }
 }
 

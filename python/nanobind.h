@@ -1,10 +1,8 @@
-// Threads: how many of them kernels of the CPU use.
+// nanobind, under its short name.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace keyway::inline v1::python {
-
-void add_threads(nanobind::module_& module);
-
+namespace nb = nanobind;
 }  // namespace keyway::inline v1::python

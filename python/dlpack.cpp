@@ -1,4 +1,4 @@
-#include <keyway/python/dlpack_types.h>
+#include <keyway/python/dlpack.h>
 
 #include <utility>
 
