@@ -39,6 +39,9 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 
 // Whether a list has something of that value: an item or, with a projection, what that gives of one.
 template <typename Range, typename Value, typename Projection = std::identity>
+requires requires(const Range& range, const Value& value, Projection projection) {
+  std::ranges::find(range, value, projection);
+}
 bool contains(const Range& range, const Value& value, Projection projection = {}) {
   return std::ranges::find(range, value, projection) != std::ranges::end(range);
 }
