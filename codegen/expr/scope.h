@@ -49,6 +49,7 @@ class Scope {
         std::find_if(symbols_.rbegin(), symbols_.rend(), [&](const Symbol& s) { return s.name == name; });
     return found == symbols_.rend() ? nullptr : &*found;
   }
+  const std::vector<Symbol>& symbols() const { return symbols_; }
   std::vector<std::string> names() const { return texts_of(symbols_, &Symbol::name); }
 
  private:

@@ -2,6 +2,7 @@
 #include <keyway/ops/all.h>
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/keyway/conform/conform_judge.h>
+#include <keyway/tools/keyway/conform/conform_plan.h>
 #include <keyway/tools/keyway/conform/conformance.h>
 #include <keyway/tools/keyway/fuzz/seed_call.h>
 #include <keyway/tools/keyway/numbers.h>
@@ -49,7 +50,7 @@ ExitStatus repeat_call(const CommandOptions& options) {
       colon != std::string::npos && std::from_chars(options.repeat.data() + colon + 1, end, index).ptr == end;
   KEYWAY_CHECK(right, "--repeat takes OP:INDEX, as a report has it, not '{}'", options.repeat);
   const OperatorHandle op = Dispatcher::singleton().op(options.repeat.substr(0, colon));
-  const CallPlan plan(op, options.conform.seed);
+  const ConformPlan plan(op, options.conform.seed);
   fmt::print("{}\n", plan.text(index));
   std::fflush(stdout);
   const Outcome outcome = ConformJudge(op, options.conform.device).judge(plan.call(index));
@@ -77,7 +78,7 @@ void add_conform_command(CLI::App& keyway, ExitStatus& status) {
       "--device", [options](const std::string& name) { options->conform.device = Device(name).type(); },
       "The device type to judge: cpu (default), cuda, or what a plug-in brings");
   command->add_option("--op", options->conform.pattern, "Only operators whose name has this in it, or fits it: 'add*'");
-  command->add_option("--calls", options->conform.calls, "Calls of each operator (default 300)")->check(above_0());
+  command->add_option("--calls", options->conform.calls, "Calls of each operator (default 500)")->check(above_0());
   command->add_option("--seed", options->conform.seed, "Same seed, same calls (default 0)")->check(not_negative());
   command->add_flag("--all", options->conform.judges_all,
                     "Judge what the fallback to the CPU serves, and what calls other operators, too");
@@ -87,8 +88,8 @@ void add_conform_command(CLI::App& keyway, ExitStatus& status) {
   command->add_option("--html", options->html, "Write it here, as a page: operators by dtypes");
   command->add_option("--repeat", options->repeat, "Make one call, OP:INDEX of a report, in this process");
   command->footer(
-      "Calls are those of keyway fuzz, in child processes: values and dtypes, sizes around vectors, layouts, shared\n"
-      "memory, wrong arguments. Exit status: 0 if all that is served is right, or known to fail and failing; 1 if "
+      "Calls are made in child processes: values and dtypes, sizes around vectors, layouts, shared memory, wrong\n"
+      "arguments. Exit status: 0 if all that is served is right, or known to fail and failing; 1 if "
       "not,\n"
       "and if nothing was judged; 2 if a file cannot be read or written.");
   command->callback([options, &status, &keyway] {

@@ -143,9 +143,11 @@ ConformJudge::Call ConformJudge::call_on(const std::vector<Value>& values, Devic
   for (const TensorBase& tensor : tensors_of(call.arguments)) call.versions.push_back(version_of(tensor));
   call.results = call.arguments;
   manual_seed(kSeed);
+  const Device current = current_device(device);
   try {
     op_.call_boxed(call.results);
     if (device != DeviceType::CPU) synchronize(Device(device));
+    call.leaves_device = current_device(device) == current;
   } catch (const Error& error) {
     call.error = error.what();
     call.is_served = error.kind() != ErrorKind::NotImplemented && error.kind() != ErrorKind::OutOfMemory;
@@ -163,6 +165,7 @@ Outcome ConformJudge::compare(const std::vector<Value>& values) const {
     if (call_on(values, DeviceType::Meta).error.empty()) return {Verdict::Refused, cpu.error};
     return {Verdict::Differs, "served, but the CPU refuses: " + cpu.error};
   }
+  if (!there.leaves_device) return {Verdict::Differs, "another device is current after the call"};
   std::string problem = there.error.empty() ? result_difference(there, cpu) : "";
   if (problem.empty()) problem = argument_difference(there, cpu);
   if (problem.empty() && there.error.empty()) problem = repeat_difference(values, there);

@@ -27,6 +27,7 @@ class ConformJudge final : public Judge {
     std::vector<std::uint32_t> versions;  // of the arguments' tensors, before the call
     std::string error;                    // empty if it returned
     bool is_served = true;
+    bool leaves_device = true;  // the current one
   };
   Call call_on(const std::vector<Value>& values, DeviceType device) const;
   Stack exact_results(const Stack& arguments, const Stack& results) const;

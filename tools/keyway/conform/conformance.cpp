@@ -1,4 +1,5 @@
 #include <keyway/tools/keyway/conform/conform_judge.h>
+#include <keyway/tools/keyway/conform/conform_plan.h>
 #include <keyway/tools/keyway/conform/conformance.h>
 #include <keyway/tools/keyway/conform/shrink.h>
 #include <keyway/tools/keyway/fuzz/campaign.h>
@@ -104,7 +105,7 @@ class OperatorRun {
   const OperatorHandle& op_;
   const ConformOptions& options_;
   KnownFailures& known_;
-  const CallPlan plan_;
+  const ConformPlan plan_;
   const ConformJudge judge_;
   OperatorReport report_;
 };

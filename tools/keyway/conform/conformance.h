@@ -13,7 +13,7 @@ namespace keyway::inline v1::tools {
 struct ConformOptions {
   DeviceType device = DeviceType::CPU;
   std::string pattern;      // operators whose name has this in it, or fits it
-  std::size_t calls = 300;  // of each operator
+  std::size_t calls = 500;  // of each operator
   std::uint64_t seed = 0;
   // Also operators that the fallback to the CPU serves, and those that call other operators. Where a pattern is given,
   // these are judged in any case.
@@ -22,7 +22,7 @@ struct ConformOptions {
   BatchLimits limits;
 };
 
-// The calls are those of `keyway fuzz` (CallPlan), each made on the CPU and on the device. `done` hears of each
+// The calls are those of ConformPlan, each made on the CPU and on the device. `done` hears of each
 // operator as soon as it was judged.
 ConformReport run_conformance(const ConformOptions& options, KnownFailures known,
                               const std::function<void(const OperatorReport&)>& done);

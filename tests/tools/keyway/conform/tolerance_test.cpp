@@ -1,0 +1,73 @@
+// Oracles are IEEE 754: what the neighbours of a number are, and how far a rounding may be off.
+#include <keyway/ops/all.h>
+#include <keyway/tests/catch.h>
+#include <keyway/tools/keyway/conform/tolerance.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace keyway;
+using namespace keyway::tools;
+
+namespace {
+
+Tensor numbers(const std::vector<double>& values, ScalarType dtype = kFloat) {
+  const Tensor tensor = empty({static_cast<std::int64_t>(values.size())}, kDouble);
+  std::copy(values.begin(), values.end(), tensor.data_ptr<double>());
+  return tensor.to(dtype);
+}
+bool passes(const Tensor& got, const Tensor& cpu, const Tensor& exact, bool is_pointwise) {
+  return value_difference(got, {cpu, exact, is_pointwise}).empty();
+}
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+TEST_CASE("where the CPU rounds correctly, a pointwise result must too") {
+  const Tensor exact = numbers({1.0 / 3}, kDouble), cpu = numbers({1.0 / 3});
+  CHECK(passes(cpu, cpu, exact, true));
+  CHECK(!passes(numbers({std::nextafter(1.0f / 3, 0.0f)}), cpu, exact, true));
+  const Tensor narrow = numbers({1.0 / 3}, kBFloat16);
+  CHECK(passes(narrow, narrow, exact, true));
+  CHECK(!passes(numbers({0.332}, kBFloat16), narrow, exact, true));  // the neighbour: cut off
+}
+
+TEST_CASE("where the CPU errs, a pointwise result may err by four times as much") {
+  const double ulp = std::ldexp(1.0, -23);
+  const Tensor exact = numbers({1.0}, kDouble), cpu = numbers({1 + 2 * ulp});
+  CHECK(passes(numbers({1 + 8 * ulp}), cpu, exact, true));
+  CHECK(!passes(numbers({1 + 9 * ulp}), cpu, exact, true));
+}
+
+TEST_CASE("sums may err by units of the greatest element") {
+  const double ulp = std::ldexp(1.0, -13);  // of 1024
+  const Tensor exact = numbers({1024, 0}, kDouble), cpu = numbers({1024, 0});
+  CHECK(passes(numbers({1024, 16 * ulp}), cpu, exact, false));
+  CHECK(!passes(numbers({1024, 17 * ulp}), cpu, exact, false));
+  CHECK(!passes(numbers({1026, 0}, kHalf), numbers({1024, 0}, kHalf), exact, false));
+}
+
+TEST_CASE("NaN, infinities and the sign of zero are the CPU's") {
+  for (const double special : {kInf, -kInf, kNaN}) {
+    CHECK(passes(numbers({special}), numbers({special}), {}, true));
+    CHECK(!passes(numbers({1}), numbers({special}), {}, true));
+    CHECK(!passes(numbers({special}), numbers({1}), {}, true));
+  }
+  CHECK(!passes(numbers({-0.0}), numbers({0.0}), {}, true));
+  CHECK(passes(numbers({-0.0}), numbers({0.0}), {}, false));
+}
+
+TEST_CASE("integers and booleans are equal or not") {
+  CHECK(passes(numbers({7}, kLong), numbers({7}, kLong), {}, true));
+  CHECK(!passes(numbers({8}, kLong), numbers({7}, kLong), {}, true));
+  CHECK(!passes(numbers({1}, kBool), numbers({0}, kBool), {}, true));
+}
+
+TEST_CASE("the bits of NaN are equal to those of another, and zeros of other signs are not") {
+  CHECK(same_bits(numbers({kNaN, 1}), numbers({-kNaN, 1})));
+  CHECK(!same_bits(numbers({0.0}), numbers({-0.0})));
+  CHECK(!same_bits(numbers({1}, kInt), numbers({2}, kInt)));
+}

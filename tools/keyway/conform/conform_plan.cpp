@@ -1,0 +1,200 @@
+#include <keyway/core/base/hash.h>
+#include <keyway/core/dtype/visit_dtype.h>
+#include <keyway/core/schema/schema.h>
+#include <keyway/core/tensor/geometry.h>
+#include <keyway/tools/keyway/conform/conform_plan.h>
+#include <keyway/tools/keyway/fuzz/boundary_values.h>
+#include <keyway/tools/keyway/fuzz/seed_call.h>
+#include <keyway/tools/keyway/fuzz/tensor_mutations.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace keyway::inline v1::tools {
+
+namespace {
+
+using Values = std::vector<Value>;
+using Sizes = std::vector<std::int64_t>;
+
+template <typename Item>
+const Item& one_of(const std::vector<Item>& items, Random& random) {
+  return items[random.below(items.size())];
+}
+
+template <typename F>
+void each_tensor(Values& values, F f) {
+  for (Value& value : values) {
+    for (TensorRecipe& recipe : value.tensors) {
+      if (recipe.defined) f(recipe);
+    }
+  }
+}
+
+void change_sizes(Values& values, Random& random) {
+  // Shapes that broadcast to each other.
+  static const std::vector<std::vector<Sizes>> kBroadcast = {
+      {{3, 1}, {1, 4}, {4}},
+      {{}, {2, 3}, {3}},
+      {{2, 3}, {}, {1}},
+      {{1}, {3, 2}, {1, 2}},
+      {{2, 3}, {1, 1}, {2, 1}},
+      {{2, 1, 2}, {3, 1}, {}},
+      {{4, 5}, {5}, {4, 1}},
+      {{17}, {1}, {}},
+      {{1, 2, 1, 3, 2}, {2}, {1, 2, 1, 3, 1}},
+      {{2, 2, 1, 3, 2}, {2, 2, 1, 3, 2}, {2, 2, 1, 3, 2}},
+  };
+  switch (random.below(8)) {
+    case 0:
+    case 1: return;
+    case 2:
+    case 3: return rename_sizes(values, random);
+    case 4:
+    case 5: return same_shape(values, random);
+    case 6: {  // one size is none
+      std::int64_t gone = -1;
+      each_tensor(values, [&](const TensorRecipe& recipe) {
+        if (!recipe.sizes.empty() && (gone < 0 || random.percent(30))) gone = one_of(recipe.sizes, random);
+      });
+      each_tensor(values, [&](TensorRecipe& recipe) {
+        std::replace(recipe.sizes.begin(), recipe.sizes.end(), gone, std::int64_t{0});
+      });
+      return;
+    }
+    default: {
+      const std::vector<Sizes>& shapes = one_of(kBroadcast, random);
+      std::size_t i = random.below(shapes.size());
+      each_tensor(values, [&](TensorRecipe& recipe) { recipe.sizes = shapes[i++ % shapes.size()]; });
+    }
+  }
+}
+
+void change_dtypes(Values& values, Random& random) {
+  static const std::vector<ScalarType> kFloats = {kHalf, kBFloat16, kDouble, kComplexFloat};
+  static const std::vector<ScalarType> kAll = {kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble,
+                                               kBool, kByte,     kChar,  kShort,  kInt,          kLong};
+  if (random.percent(40)) return;
+  std::vector<ScalarType> there;
+  each_tensor(values, [&](const TensorRecipe& recipe) { there.push_back(recipe.dtype); });
+  if (there.empty()) return;
+  const ScalarType from = one_of(there, random);
+  const ScalarType to = is_floating_point(from) && random.percent(60) ? one_of(kFloats, random) : one_of(kAll, random);
+  const bool all = random.percent(75);
+  std::size_t chosen = random.below(there.size());
+  each_tensor(values, [&](TensorRecipe& recipe) {
+    if (recipe.dtype == from && (all || chosen == 0)) recipe.dtype = to;
+    --chosen;
+  });
+}
+
+// Numbers that all differ, between two.
+std::vector<Scalar> spread(double low, double high) {
+  constexpr int kCount = 61;  // which no usual size is a multiple of
+  std::vector<Scalar> numbers;
+  for (int i = 0; i < kCount; ++i) numbers.emplace_back(low + (high - low) * (i * 23 % kCount) / kCount);
+  return numbers;
+}
+std::vector<Scalar> integers(std::initializer_list<std::int64_t> list) { return {list.begin(), list.end()}; }
+
+void change_elements(TensorRecipe& recipe, Random& random) {
+  constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+  static const std::vector<double> kSpecial = {kNaN, kInf, -kInf, -0.0, 0.0, 1e-40, -1e-40, 3e38, 100, -100, 0.5, 1};
+  if (is_integral(recipe.dtype, true)) {
+    // As often as not they are indices.
+    switch (random.below(6)) {
+      case 0: recipe.elements = integers({-7, 5, -3, 0, 2, 6, -1, 4, -5, 3}); return;
+      case 1:
+        recipe.elements = integers({255, 128, 200, 2147483647, -2147483648, 9007199254740993, -9007199254740993, 1});
+        return;
+      case 2: recipe.elements = integers({2, 1, 2, 2, 1}); return;
+      default: return;
+    }
+  }
+  double low = kInf, high = -kInf;
+  for (const Scalar& element : recipe.elements) {
+    if (element.is_complex()) return;
+    low = std::min(low, element.to<double>());
+    high = std::max(high, element.to<double>());
+  }
+  switch (random.below(8)) {
+    case 0: recipe.elements = spread(-3, 3); return;
+    case 1: recipe.elements = spread(0.05, 0.95); return;
+    case 2: recipe.elements = {one_of(kSpecial, random)}; return;
+    case 3:
+      recipe.elements.clear();
+      for (int i = 0; i < 7; ++i) recipe.elements.emplace_back(one_of(kSpecial, random));
+      return;
+    case 4: recipe.elements = {Scalar(2.0), Scalar(1.0), Scalar(2.0), Scalar(2.0), Scalar(-1.0)}; return;
+    case 5: return;
+    default:
+      if (std::isfinite(low) && low < high) recipe.elements = spread(low, high);
+  }
+}
+
+void change_layout(TensorRecipe& recipe, Random& random) {
+  const std::size_t rank = recipe.sizes.size();
+  recipe.offset = random.percent(40) ? static_cast<std::int64_t>(1 + random.below(13)) : 0;
+  const DimVector row = contiguous_strides(recipe.sizes);
+  recipe.strides.assign(row.begin(), row.end());
+  if (rank == 0) return;
+  switch (random.below(4)) {
+    case 0: return;
+    case 1: {  // as a transposed tensor lies
+      std::int64_t stride = 1;
+      for (std::size_t d = 0; d < rank; ++d) {
+        recipe.strides[d] = stride;
+        stride *= std::max<std::int64_t>(recipe.sizes[d], 1);
+      }
+      return;
+    }
+    case 2: {  // with gaps
+      const std::size_t d = random.below(rank);
+      for (std::size_t i = 0; i <= d; ++i) recipe.strides[i] = 2 * recipe.strides[i] + 1;
+      return;
+    }
+    default: recipe.strides[random.below(rank)] = 0;  // expanded
+  }
+}
+
+}  // namespace
+
+ConformPlan::ConformPlan(const OperatorHandle& op, std::uint64_t seed)
+    : op_(op), seed_(seed ^ fnv1a(op.name())), boundary_calls_(op, seed), example_(seed_call(op)) {
+  for (std::size_t i = 0; i < example_.size(); ++i) {
+    const bool is_plain = example_[i].kind == Value::Kind::Plain && !example_[i].plain.is(ValueTag::Generator);
+    plain_values_.push_back(is_plain ? boundary_values(op.schema().arguments()[i].type(), example_[i]) : Values());
+  }
+}
+
+std::vector<Value> ConformPlan::composed(Random random) const {
+  Values values = example_;
+  change_sizes(values, random);
+  change_dtypes(values, random);
+  const bool changes_elements = random.percent(70), changes_layouts = random.percent(50);
+  each_tensor(values, [&](TensorRecipe& recipe) {
+    if (changes_elements) change_elements(recipe, random);
+    if (changes_layouts && random.percent(70)) change_layout(recipe, random);
+    recipe.requires_grad = random.percent(15);
+  });
+  const std::size_t changes = random.percent(50) ? 0 : 1 + random.below(3);
+  for (std::size_t i = 0; i < changes && !values.empty(); ++i) {
+    const std::size_t argument = random.below(values.size());
+    if (!plain_values_[argument].empty()) values[argument] = one_of(plain_values_[argument], random);
+  }
+  return values;
+}
+
+std::vector<Value> ConformPlan::call(std::size_t index) const {
+  if (index == 0) return example_;
+  if (index % 2 == 0) return boundary_calls_.call(index / 2);
+  return composed(Random(seed_ + 0x9e3779b97f4a7c15u * (index + 1)));
+}
+
+std::string ConformPlan::text(std::size_t index) const {
+  return to_text(op_.entry().short_name(), argument_names(op_), call(index));
+}
+
+}  // namespace keyway::inline v1::tools
