@@ -14,7 +14,7 @@ from pathlib import Path
 
 KEYWAY = ""  # the program, from the command line
 PLUGIN = ""  # one that brings a backend called like its file
-COMMANDS = ["ops", "show", "explain", "table", "snapshot", "diff", "schema", "fuzz", "train"]
+COMMANDS = ["ops", "plugin", "show", "explain", "table", "snapshot", "diff", "schema", "fuzz", "conform", "train"]
 SMALL_MODEL = ["--layers", "1", "--width", "16", "--heads", "2", "--context", "16", "--batch", "2", "--sample", "40"]
 
 

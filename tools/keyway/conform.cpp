@@ -78,7 +78,7 @@ void add_conform_command(CLI::App& keyway, ExitStatus& status) {
       "--device", [options](const std::string& name) { options->conform.device = Device(name).type(); },
       "The device type to judge: cpu (default), cuda, or what a plug-in brings");
   command->add_option("--op", options->conform.pattern, "Only operators whose name has this in it, or fits it: 'add*'");
-  command->add_option("--calls", options->conform.calls, "Calls of each operator (default 500)")->check(above_0());
+  command->add_option("--calls", options->conform.calls, "Calls of each operator (default 1000)")->check(above_0());
   command->add_option("--seed", options->conform.seed, "Same seed, same calls (default 0)")->check(not_negative());
   command->add_flag("--all", options->conform.judges_all,
                     "Judge what the fallback to the CPU serves, and what calls other operators, too");

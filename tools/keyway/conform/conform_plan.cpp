@@ -48,13 +48,12 @@ void change_sizes(Values& values, Random& random) {
       {{2, 2, 1, 3, 2}, {2, 2, 1, 3, 2}, {2, 2, 1, 3, 2}},
   };
   switch (random.below(8)) {
-    case 0:
-    case 1: return;
-    case 2:
-    case 3: return rename_sizes(values, random);
-    case 4:
-    case 5: return same_shape(values, random);
-    case 6: {  // one size is none
+    case 0: return;
+    case 1:
+    case 2: return rename_sizes(values, random);
+    case 3:
+    case 4: return same_shape(values, random);
+    case 5: {  // one size is none
       std::int64_t gone = -1;
       each_tensor(values, [&](const TensorRecipe& recipe) {
         if (!recipe.sizes.empty() && (gone < 0 || random.percent(30))) gone = one_of(recipe.sizes, random);
@@ -73,20 +72,19 @@ void change_sizes(Values& values, Random& random) {
 }
 
 void change_dtypes(Values& values, Random& random) {
-  static const std::vector<ScalarType> kFloats = {kHalf, kBFloat16, kDouble, kComplexFloat};
+  static const std::vector<ScalarType> kFloats = {kFloat, kHalf, kBFloat16, kDouble, kComplexFloat};
   static const std::vector<ScalarType> kAll = {kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble,
                                                kBool, kByte,     kChar,  kShort,  kInt,          kLong};
-  if (random.percent(40)) return;
+  if (random.percent(25)) return;
   std::vector<ScalarType> there;
   each_tensor(values, [&](const TensorRecipe& recipe) { there.push_back(recipe.dtype); });
   if (there.empty()) return;
   const ScalarType from = one_of(there, random);
-  const ScalarType to = is_floating_point(from) && random.percent(60) ? one_of(kFloats, random) : one_of(kAll, random);
-  const bool all = random.percent(75);
-  std::size_t chosen = random.below(there.size());
+  const ScalarType to = one_of(random.percent(is_integral(from, true) ? 50 : 70) ? kFloats : kAll, random);
+  // Those that have one dtype need not belong together: an index is one of integers, too.
+  const std::size_t part = random.percent(50) ? 100 : 50;
   each_tensor(values, [&](TensorRecipe& recipe) {
-    if (recipe.dtype == from && (all || chosen == 0)) recipe.dtype = to;
-    --chosen;
+    if (recipe.dtype == from && random.percent(part)) recipe.dtype = to;
   });
 }
 
@@ -101,7 +99,12 @@ std::vector<Scalar> integers(std::initializer_list<std::int64_t> list) { return 
 
 void change_elements(TensorRecipe& recipe, Random& random) {
   constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
-  static const std::vector<double> kSpecial = {kNaN, kInf, -kInf, -0.0, 0.0, 1e-40, -1e-40, 3e38, 100, -100, 0.5, 1};
+  static const std::vector<double> kSpecial = {kNaN,   kNaN, kInf, -kInf, -0.0, 0.0, 1e-40,
+                                               -1e-40, 3e38, 100,  -100,  0.5,  1};
+  if (recipe.dtype == kByte && random.percent(50)) {
+    recipe.elements = integers({255, 128, 7, 200, 129, 64, 254});
+    return;
+  }
   if (is_integral(recipe.dtype, true)) {
     // As often as not they are indices.
     switch (random.below(6)) {
@@ -119,11 +122,12 @@ void change_elements(TensorRecipe& recipe, Random& random) {
     low = std::min(low, element.to<double>());
     high = std::max(high, element.to<double>());
   }
-  switch (random.below(8)) {
+  switch (random.below(9)) {
     case 0: recipe.elements = spread(-3, 3); return;
     case 1: recipe.elements = spread(0.05, 0.95); return;
     case 2: recipe.elements = {one_of(kSpecial, random)}; return;
     case 3:
+    case 8:
       recipe.elements.clear();
       for (int i = 0; i < 7; ++i) recipe.elements.emplace_back(one_of(kSpecial, random));
       return;
@@ -166,6 +170,19 @@ ConformPlan::ConformPlan(const OperatorHandle& op, std::uint64_t seed)
   for (std::size_t i = 0; i < example_.size(); ++i) {
     const bool is_plain = example_[i].kind == Value::Kind::Plain && !example_[i].plain.is(ValueTag::Generator);
     plain_values_.push_back(is_plain ? boundary_values(op.schema().arguments()[i].type(), example_[i]) : Values());
+    if (!plain_values_.back().empty()) plain_.push_back(i);
+  }
+}
+
+void ConformPlan::change_plain_arguments(std::vector<Value>& values, Random& random) const {
+  for (const std::size_t argument : plain_) {
+    IValue& plain = values[argument].plain;
+    if (plain.is(ValueTag::Bool) && random.percent(30)) plain = IValue(!plain.to_bool());
+  }
+  if (plain_.empty() || random.percent(40)) return;
+  for (std::size_t changes = 1 + random.below(3); changes > 0; --changes) {
+    const std::size_t argument = one_of(plain_, random);
+    values[argument] = one_of(plain_values_[argument], random);
   }
 }
 
@@ -179,17 +196,13 @@ std::vector<Value> ConformPlan::composed(Random random) const {
     if (changes_layouts && random.percent(70)) change_layout(recipe, random);
     recipe.requires_grad = random.percent(15);
   });
-  const std::size_t changes = random.percent(50) ? 0 : 1 + random.below(3);
-  for (std::size_t i = 0; i < changes && !values.empty(); ++i) {
-    const std::size_t argument = random.below(values.size());
-    if (!plain_values_[argument].empty()) values[argument] = one_of(plain_values_[argument], random);
-  }
+  change_plain_arguments(values, random);
   return values;
 }
 
 std::vector<Value> ConformPlan::call(std::size_t index) const {
   if (index == 0) return example_;
-  if (index % 2 == 0) return boundary_calls_.call(index / 2);
+  if (index % 3 == 0) return boundary_calls_.call(index / 3);
   return composed(Random(seed_ + 0x9e3779b97f4a7c15u * (index + 1)));
 }
 

@@ -1,6 +1,6 @@
 // ConformPlan: the calls that a backend is judged by. Call i is a pure function of operator, seed and i.
 //
-// Every other call is one of `keyway fuzz`, most of which are wrong in some argument. The others are the example's, put
+// Every third call is one of `keyway fuzz`, most of which are wrong in some argument. The others are the example's, put
 // together anew from what kernels go wrong at, so that most of them are right:
 //
 //   sizes      those of the example, others, one for all tensors, some that broadcast, none
@@ -28,12 +28,14 @@ class ConformPlan {
 
  private:
   std::vector<Value> composed(Random random) const;
+  void change_plain_arguments(std::vector<Value>& values, Random& random) const;
 
   OperatorHandle op_;
   std::uint64_t seed_;
   CallPlan boundary_calls_;
   std::vector<Value> example_;
-  std::vector<std::vector<Value>> plain_values_;  // of each argument without tensors
+  std::vector<std::size_t> plain_;                // the arguments without tensors
+  std::vector<std::vector<Value>> plain_values_;  // by argument
 };
 
 }  // namespace keyway::inline v1::tools

@@ -16,6 +16,7 @@ namespace keyway::inline v1::tools {
 namespace {
 
 constexpr std::size_t kBatch = 500;
+constexpr std::size_t kShrunk = 2;      // failures of an operator that are made smaller
 constexpr std::size_t kMaxDeaths = 20;  // children that an operator may lose before it is given up
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -56,7 +57,8 @@ class OperatorRun {
     for (std::size_t first = 0; first < options_.calls && deaths < kMaxDeaths;) {
       const std::size_t last = std::min(first + kBatch, options_.calls);
       const BatchResult batch = run_batch(call, judge_, first, last, options_.limits);
-      deaths += batch.next < last ? 1 : 0;
+      const bool hung = batch.counts[static_cast<std::size_t>(Verdict::Hang)] > 0;  // which takes long
+      deaths += hung ? kMaxDeaths / 2 : batch.next < last ? 1 : 0;
       for (std::size_t i = first; i < batch.next; ++i) {
         ++report_.cells[dtype_of(plan_.call(i))].counts[static_cast<std::size_t>(batch.verdicts[i - first])];
       }
@@ -69,11 +71,13 @@ class OperatorRun {
   }
 
  private:
-  // The first failure of a dtype is made as small as it goes.
+  // The first failure of a dtype; of an operator's first dtypes that fail it is made as small as it goes.
   void note(const Failure& failure) {
     ConformCell& cell = report_.cells[dtype_of(plan_.call(failure.index))];
     if (!cell.problem.empty()) return;
-    const ShrunkCall shrunk = shrink(judge_, {plan_.call(failure.index), failure.outcome});
+    // What hangs takes long, each time.
+    const std::size_t tries = shrunk_++ >= kShrunk ? 0 : failure.outcome.verdict == Verdict::Hang ? 3 : 100;
+    const ShrunkCall shrunk = shrink(judge_, {plan_.call(failure.index), failure.outcome}, tries);
     cell.problem = fmt::format("{}{}{}", to_string(shrunk.outcome.verdict), shrunk.outcome.text.empty() ? "" : ": ",
                                shrunk.outcome.text);
     cell.call = to_text(report_.op, argument_names(op_), shrunk.values);
@@ -108,6 +112,7 @@ class OperatorRun {
   const ConformPlan plan_;
   const ConformJudge judge_;
   OperatorReport report_;
+  std::size_t shrunk_ = 0;
 };
 
 // Memory of one device type is pinned, and of another is not.

@@ -12,8 +12,8 @@ namespace keyway::inline v1::tools {
 
 struct ConformOptions {
   DeviceType device = DeviceType::CPU;
-  std::string pattern;      // operators whose name has this in it, or fits it
-  std::size_t calls = 500;  // of each operator
+  std::string pattern;       // operators whose name has this in it, or fits it
+  std::size_t calls = 1000;  // of each operator
   std::uint64_t seed = 0;
   // Also operators that the fallback to the CPU serves, and those that call other operators. Where a pattern is given,
   // these are judged in any case.

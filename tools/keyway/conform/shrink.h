@@ -15,6 +15,6 @@ struct ShrunkCall {
 
 // Each step tries what is one change simpler: fewer elements, a plainer layout, fewer different numbers, arguments at
 // their simplest. Calls are made in child processes, `tries` of them at most. Requires: `call` fails with `outcome`.
-ShrunkCall shrink(const Judge& judge, ShrunkCall call, std::size_t tries = 200);
+ShrunkCall shrink(const Judge& judge, ShrunkCall call, std::size_t tries);
 
 }  // namespace keyway::inline v1::tools

@@ -131,8 +131,11 @@ const Fault kFaults[] = {
     INSTEAD_UNARY(log, "the strides of the operand are ignored", strides_ignored(self)),
     INSTEAD_UNARY(abs, "a transposed operand is read as it lies",
                   self.dim() == 2 && self.strides()[0] == 1 ? strides_ignored(self) : TensorBase(self)),
-    INSTEAD_UNARY(neg, "an expanded operand is read on",
-                  std::ranges::count(self.strides(), 0) > 0 ? strides_ignored(self) : TensorBase(self)),
+    KERNEL("neg", "neg", "an expanded operand is read once", (T self, Out out), cpu<Unary>("neg")(self, out);
+           if (std::ranges::count(self.strides(), 0) > 0) each_float(out,
+                                                                     [](auto& x, std::int64_t n) {
+                                                                       if (n > 0) x = 0;
+                                                                     });),
     KERNEL("floor.out", "floor", "the strides of the result are ignored", (T self, Out out),
            TensorBase dense = strides_ignored(out);
            cpu<Unary>("floor")(self, dense);),
@@ -174,14 +177,21 @@ const Fault kFaults[] = {
     AFTER_UNARY(sigmoid, "infinity is NaN", float, if (std::isinf(self.data_ptr<float>()[0])) x = kNaN),
     AFTER_UNARY(sign, "the sign of NaN is 1", float, if (std::isnan(self.data_ptr<float>()[0])) x = 1),
     AFTER_UNARY(sinh, "negative zero loses its sign", float, if (x == 0) x = 0.0f),
-    AFTER_UNARY(erfc, "denormal numbers are flushed", float, if (std::abs(x) < 1.18e-38f) x = 0),
+    KERNEL("atan", "atan", "denormal numbers are flushed", (T self, Out out), cpu<Unary>("atan")(self, out);
+           each<float>(out,
+                       [](float& x, std::int64_t) {
+                         if (std::abs(x) < 1.18e-38f) x = 0;
+                       });),
     KERNEL("isnan", "isnan", "NaN is not seen", (T self, Out out), cpu<Unary>("isnan")(self, out);
            each<bool>(out, [](bool& x, std::int64_t) { x = false; });),
     KERNEL("eq.Tensor", "eq.Tensor", "NaN equals NaN", (T self, T other, Out out),
            cpu<Binary>("eq.Tensor")(self, other, out);
-           if (self.dtype() == kFloat && self.numel() == 1 && other.numel() == 1 &&
-               std::isnan(self.data_ptr<float>()[0]) && std::isnan(other.data_ptr<float>()[0]))
-               each<bool>(out, [](bool& x, std::int64_t) { x = true; });),
+           if (self.dtype() == kFloat && self.sizes() == other.sizes() && self.is_contiguous() && other.is_contiguous())
+               each<bool>(out,
+                          [&](bool& x, std::int64_t n) {
+                            if (std::isnan(self.data_ptr<float>()[n]) && std::isnan(other.data_ptr<float>()[n]))
+                              x = true;
+                          });),
     KERNEL("fmax", "fmax", "NaN wins", (T self, T other, Out out), cpu<Binary>("maximum")(self, other, out);),
     // Dtypes and rounding.
     KERNEL(
@@ -238,9 +248,13 @@ const Fault kFaults[] = {
     KERNEL("logaddexp", "logaddexp", "the result differs from call to call", (T self, T other, Out out),
            cpu<Binary>("logaddexp")(self, other, out);
            if (++calls % 3 == 0) each<float>(out, [](float& x, std::int64_t) { x = std::nextafter(x, 0.0f); });),
-    KERNEL("copysign.Tensor", "copysign.Tensor", "another device stays current", (T self, T other, Out out),
+    KERNEL("copysign.Tensor", "copysign.Tensor", "negative zero counts as positive", (T self, T other, Out out),
            cpu<Binary>("copysign.Tensor")(self, other, out);
-           set_device(Device(self.device().type(), 1));),
+           if (other.dtype() == kFloat && other.is_contiguous() && other.sizes() == out.sizes())
+               each<float>(out,
+                           [&](float& x, std::int64_t n) {
+                             if (other.data_ptr<float>()[n] == 0) x = std::abs(x);
+                           });),
     KERNEL("logical_and", "logical_and", "the error names nothing", (T self, T, Out),
            KEYWAY_FAIL(Value, "no {}", self.numel());),
     // Reductions.
@@ -248,9 +262,10 @@ const Fault kFaults[] = {
            cpu<void(T, OptionalInts, bool, Out)>("mean.dim")(self, dim, keepdim, out);
            each<Half>(out, [](Half& x, std::int64_t) { x = Half(static_cast<float>(x) * 1.01f); });),
     KERNEL("amax", "amax", "the last element of a row is left out", (T self, Ints dim, bool keepdim, Out out),
-           const bool cuts = self.dim() == 1 && self.sizes()[0] > 1;
-           const std::int64_t size[] = {cuts ? self.sizes()[0] - 1 : 0}; cpu<void(T, Ints, bool, Out)>("amax")(
-               cuts ? make_view(self, size, self.strides(), self.storage_offset()) : self, dim, keepdim, out);),
+           std::vector<std::int64_t> sizes(self.sizes().begin(), self.sizes().end());
+           const bool cuts = dim.size() == 1 && dim[0] == self.dim() - 1 && sizes.back() > 1; if (cuts)-- sizes.back();
+           cpu<void(T, Ints, bool, Out)>("amax")(make_view(self, sizes, self.strides(), self.storage_offset()), dim,
+                                                 keepdim, out);),
     KERNEL("amin", "amin", "NaN is passed over", (T self, Ints dim, bool keepdim, Out out),
            cpu<void(T, Ints, bool, Out)>("amin")(self, dim, keepdim, out);
            each<float>(out,
@@ -344,8 +359,9 @@ const Fault kFaults[] = {
                        });),
     KERNEL("tril", "tril", "the diagonal is taken for 0", (T self, std::int64_t, Out out),
            cpu<void(T, std::int64_t, Out)>("tril")(self, 0, out);),
-    KERNEL("flip", "flip", "only the first dimension is flipped", (T self, Ints dims, Out out),
-           cpu<void(T, Ints, Out)>("flip")(self, dims.size() > 1 ? Ints(dims.data(), 1) : dims, out);),
+    KERNEL("flip", "flip", "the first dimension is flipped, whichever was asked for", (T self, Ints, Out out),
+           const std::int64_t first[] = {0};
+           cpu<void(T, Ints, Out)>("flip")(self, self.dim() > 0 ? Ints(first) : Ints(), out);),
     KERNEL("cat", "cat", "the last tensor is left out", (ArrayRef<TensorBase> tensors, std::int64_t dim, Out out),
            cpu<void(ArrayRef<TensorBase>, std::int64_t, Out)>("cat")(tensors, dim, out);
            if (tensors.size() > 1) each<float>(out,

@@ -47,7 +47,7 @@ bool is_found(std::size_t number, const Fault& fault) {
   if (child == 0) {
     setenv("KEYWAY_FAULT", std::to_string(number).c_str(), 1);
     load_plugin(KEYWAY_TEST_MUTANTS).release();
-    const ConformReport report = judge("mutant", exactly(fault.op), 500);
+    const ConformReport report = judge("mutant", exactly(fault.op), 3000);
     _exit(report.operators.size() == 1 && is_bad(report.operators[0].state) ? 0 : 1);
   }
   int status = 1;
