@@ -72,7 +72,7 @@ void change_sizes(Values& values, Random& random) {
 }
 
 void change_dtypes(Values& values, Random& random) {
-  static const std::vector<ScalarType> kFloats = {kFloat, kHalf, kBFloat16, kDouble, kComplexFloat};
+  static const std::vector<ScalarType> kFloats = {kFloat, kFloat, kFloat, kHalf, kBFloat16, kDouble, kComplexFloat};
   static const std::vector<ScalarType> kAll = {kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble,
                                                kBool, kByte,     kChar,  kShort,  kInt,          kLong};
   if (random.percent(25)) return;
@@ -97,7 +97,8 @@ std::vector<Scalar> spread(double low, double high) {
 }
 std::vector<Scalar> integers(std::initializer_list<std::int64_t> list) { return {list.begin(), list.end()}; }
 
-void change_elements(TensorRecipe& recipe, Random& random) {
+constexpr std::size_t kPatterns = 9;  // of elements
+void change_elements(TensorRecipe& recipe, std::size_t pattern, Random& random) {
   constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
   static const std::vector<double> kSpecial = {kNaN,   kNaN, kInf, -kInf, -0.0, 0.0, 1e-40,
                                                -1e-40, 3e38, 100,  -100,  0.5,  1};
@@ -122,7 +123,7 @@ void change_elements(TensorRecipe& recipe, Random& random) {
     low = std::min(low, element.to<double>());
     high = std::max(high, element.to<double>());
   }
-  switch (random.below(9)) {
+  switch (pattern) {
     case 0: recipe.elements = spread(-3, 3); return;
     case 1: recipe.elements = spread(0.05, 0.95); return;
     case 2: recipe.elements = {one_of(kSpecial, random)}; return;
@@ -178,6 +179,10 @@ void ConformPlan::change_plain_arguments(std::vector<Value>& values, Random& ran
   for (const std::size_t argument : plain_) {
     IValue& plain = values[argument].plain;
     if (plain.is(ValueTag::Bool) && random.percent(30)) plain = IValue(!plain.to_bool());
+    if (!plain.is(ValueTag::IntList) || !random.percent(15)) continue;
+    Sizes small(plain.to_int_list().size());
+    for (std::int64_t& each : small) each = static_cast<std::int64_t>(random.below(3));
+    plain = IValue(std::move(small));
   }
   if (plain_.empty() || random.percent(40)) return;
   for (std::size_t changes = 1 + random.below(3); changes > 0; --changes) {
@@ -190,9 +195,11 @@ std::vector<Value> ConformPlan::composed(Random random) const {
   Values values = example_;
   change_sizes(values, random);
   change_dtypes(values, random);
+  // Of all tensors as often as not: NaN is to meet NaN.
+  const std::size_t pattern = random.below(kPatterns);
   const bool changes_elements = random.percent(70), changes_layouts = random.percent(50);
   each_tensor(values, [&](TensorRecipe& recipe) {
-    if (changes_elements) change_elements(recipe, random);
+    if (changes_elements) change_elements(recipe, random.percent(50) ? pattern : random.below(kPatterns), random);
     if (changes_layouts && random.percent(70)) change_layout(recipe, random);
     recipe.requires_grad = random.percent(15);
   });

@@ -57,8 +57,8 @@ class OperatorRun {
     for (std::size_t first = 0; first < options_.calls && deaths < kMaxDeaths;) {
       const std::size_t last = std::min(first + kBatch, options_.calls);
       const BatchResult batch = run_batch(call, judge_, first, last, options_.limits);
-      const bool hung = batch.counts[static_cast<std::size_t>(Verdict::Hang)] > 0;  // which takes long
-      deaths += hung ? kMaxDeaths / 2 : batch.next < last ? 1 : 0;
+      const bool hung = batch.counts[static_cast<std::size_t>(Verdict::Hang)] > 0;  // which takes long: once will do
+      deaths += hung ? kMaxDeaths : batch.next < last ? 1 : 0;
       for (std::size_t i = first; i < batch.next; ++i) {
         ++report_.cells[dtype_of(plan_.call(i))].counts[static_cast<std::size_t>(batch.verdicts[i - first])];
       }
@@ -75,8 +75,7 @@ class OperatorRun {
   void note(const Failure& failure) {
     ConformCell& cell = report_.cells[dtype_of(plan_.call(failure.index))];
     if (!cell.problem.empty()) return;
-    // What hangs takes long, each time.
-    const std::size_t tries = shrunk_++ >= kShrunk ? 0 : failure.outcome.verdict == Verdict::Hang ? 3 : 100;
+    const std::size_t tries = failure.outcome.verdict == Verdict::Hang || shrunk_++ >= kShrunk ? 0 : 100;
     const ShrunkCall shrunk = shrink(judge_, {plan_.call(failure.index), failure.outcome}, tries);
     cell.problem = fmt::format("{}{}{}", to_string(shrunk.outcome.verdict), shrunk.outcome.text.empty() ? "" : ": ",
                                shrunk.outcome.text);
