@@ -84,7 +84,7 @@ class CommandLine(Case):
         self.expect_usage_error(["nonsense"], "there is no command 'nonsense'")
         self.expect_usage_error(["--nonsense"], "there is no option '--nonsense'")
         for command in COMMANDS:
-            needed = {"show": ["mm"], "explain": ["mm"], "diff": ["a", "b"]}.get(command, [])
+            needed = {"show": ["mm"], "explain": ["mm"], "diff": ["a", "b"], "plugin": ["report", "a"]}.get(command, [])
             self.expect_usage_error([command, *needed, "--nonsense"],
                                     "The following argument was not expected: --nonsense")
         self.expect_usage_error(["show"], "operator is required")
