@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 namespace keyway::inline v1::tools {
 
@@ -179,9 +180,11 @@ std::string cell_html(const ConformCell& cell) {
 }  // namespace
 
 std::string html_of(const ConformReport& report) {
-  std::map<ScalarType, bool> dtypes;
+  std::set<ScalarType> dtypes;  // that any operator was judged with
   for (const OperatorReport& op : report.operators) {
-    for (const auto& [dtype, cell] : op.cells) dtypes[dtype] = true;
+    for (const auto& [dtype, cell] : op.cells) {
+      if (cell.state != ConformState::NotRun) dtypes.insert(dtype);
+    }
   }
   std::string page(kPageHead);
   page += fmt::format("<h1>keyway conform, device {}</h1>\n<p>{} calls of {} operators in {:.1f} s</p>\n<p>",
@@ -197,13 +200,13 @@ std::string html_of(const ConformReport& report) {
   page +=
       "</p>\n<p><input placeholder=\"operator or state\" aria-label=\"filter\"></p>\n<table><thead><tr><th>operator"
       "</th><th>state</th><th>s</th>";
-  for (const auto& [dtype, there] : dtypes) page += fmt::format("<th>{}</th>", to_string(dtype));
+  for (const ScalarType dtype : dtypes) page += fmt::format("<th>{}</th>", to_string(dtype));
   page += "</tr></thead><tbody>\n";
   for (const OperatorReport& op : report.operators) {
     const std::string_view state = to_string(op.state);
     page += fmt::format("<tr data-text=\"{} {}\"><td>{}</td><td class=\"{}\">{}</td><td>{:.2f}</td>", escaped(op.op),
                         state, escaped(op.op), state.substr(0, state.find(' ')), state, op.seconds);
-    for (const auto& [dtype, there] : dtypes) {
+    for (const ScalarType dtype : dtypes) {
       const auto cell = op.cells.find(dtype);
       page += cell == op.cells.end() ? "<td></td>" : cell_html(cell->second);
     }
