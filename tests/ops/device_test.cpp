@@ -2,11 +2,11 @@
 // functions in out style; and on CUDA's, where there is one.
 #include <keyway/core/device/device_guard.h>
 #include <keyway/dispatch/registry/library.h>
-#include <keyway/dispatch/registry/observer.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/backends/cuda/has_device.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
+#include <keyway/tests/kernels_of_cpu.h>
 #include <keyway/tests/ops/device.h>
 
 #include <string>
@@ -22,20 +22,8 @@ TensorBase nonzero_there(const TensorBase& self) {
   return nonzero(Tensor(self).to(kCPU, self.dtype())).to(self.device(), kLong);
 }
 
-// Every kernel of the CPU, for another key: the wrappers are those of devices, and what they call is the CPU's.
 RegistrationHandle serve_by_cpu(DispatchKey key) {
-  BlockRequest request;
-  request.site = {"device_test.cpp", 1};
-  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
-    const OpInfo& info = op.entry().info();
-    const Table& table = unobserved(op.entry().table());
-    const std::uint8_t number = table.slots[static_cast<std::size_t>(DispatchKey::CPU)];
-    const bool makes_result = op.name().starts_with("keyway::nonzero");
-    if (info.wrapper == nullptr || table.info[number].key != DispatchKey::CPU || makes_result) continue;
-    AnyKernel kernel{info.wrapper->kernel(), info.wrapper->code, {}};
-    kernel.kernel.context = table.kernel(number).context;
-    request.impls.push_back({op.name(), key, kernel, "", request.site});
-  }
+  BlockRequest request = kernels_of_cpu(key, [](const OperatorHandle&) { return true; });
   Library own(Library::Kind::Impl, "keyway", key);
   own.kernel("nonzero", nonzero_there);
   for (ImplRequest& impl : own.take_request().impls) request.impls.push_back(std::move(impl));

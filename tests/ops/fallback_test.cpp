@@ -1,4 +1,5 @@
 // Devices that have no kernel of their own: every operator goes through cpu_fallback, and gives what the CPU gives.
+#include <keyway/autograd/engine.h>
 #include <keyway/core/device/device_backend.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/dispatch/call/call_declined.h>
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace keyway;
@@ -146,6 +148,23 @@ TEST_CASE("gradients on devices that have no kernel are the CPU's") {
   check_equal(gradient_on(far[1]), gradient_on(kCPU));
 }
 
+TEST_CASE("second derivatives on devices that have no kernel are the CPU's, and threads do not meet") {
+  const FarDevices far;
+  const auto second_on = [](Device device) {
+    Tensor x = arange(1, 7, TensorOptions(kDouble)).view({2, 3}).to(device).requires_grad_();
+    const Tensor first = autograd::grad({(x.sin() * x).sum()}, {x}, {}, true, true)[0];
+    return on_cpu(autograd::grad({first.sum()}, {x})[0]);
+  };
+  const Tensor expected = second_on(kCPU);
+  std::vector<Tensor> got(4);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    threads.emplace_back([&, i] { got[i] = second_on(far[static_cast<int>(i % 2)]); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Tensor& each : got) check_equal(each, expected);
+}
+
 TEST_CASE("the report has what moved") {
   const FarDevices far;
   reset_cpu_fallback_uses();
@@ -172,6 +191,7 @@ Tensor far_exp(const Tensor& self) {
   if (self.dtype() != kFloat) throw CallDeclined("the device computes float32");
   return ones(self.sizes(), self.options()) * 2;
 }
+void far_exp_out(const TensorBase&, TensorBase&) { throw CallDeclined("the device computes nothing"); }
 }  // namespace
 
 TEST_CASE("a kernel declines a call, which goes on to the fallback") {
@@ -191,6 +211,20 @@ TEST_CASE("a kernel declines a call, which goes on to the fallback") {
     const RegistrationHandle handle = m.commit();
     CHECK(error_alone([&] { ones({3}, TensorOptions(kDouble).device(far[0])).exp(); }) ==
           "exp: the device computes float32");
+  }
+  SECTION("of one in out style, each overload") {
+    m.kernel("exp", far_exp_out).or_else(cpu_fallback);
+    const RegistrationHandle handle = m.commit();
+    reset_cpu_fallback_uses();
+    const Tensor x = ones({2, 3}, far[0]).t();
+    Tensor out = empty({0}, far[0]);
+    CHECK(exp_out(out, x).is_same(out));
+    check_equal(out, ones({3, 2}).exp());
+    Tensor written = x.clone();
+    CHECK(written.exp_().is_same(written));
+    check_equal(written, ones({3, 2}).exp());
+    CHECK(calls_of("exp.out") == 1);
+    CHECK(calls_of("exp_") == 1);
   }
   SECTION("there must be a kernel") { CHECK_THROWS_AS(m.or_else(cpu_fallback), Error); }
 }

@@ -4,10 +4,9 @@
 #include <keyway/tools/keyway/conform/conform_judge.h>
 #include <keyway/tools/keyway/conform/conform_plan.h>
 #include <keyway/tools/keyway/conform/conformance.h>
-#include <keyway/tools/keyway/fuzz/seed_call.h>
+#include <keyway/tools/keyway/fuzz/campaign.h>
 #include <keyway/tools/keyway/numbers.h>
 
-#include <charconv>
 #include <cstdio>
 #include <fmt/format.h>
 #include <fstream>
@@ -43,13 +42,7 @@ void write(const std::string& path, const std::string& text) {
 
 // One call in this process, where a debugger sees it.
 ExitStatus repeat_call(const CommandOptions& options) {
-  const std::size_t colon = options.repeat.rfind(':');
-  const char* const end = options.repeat.data() + options.repeat.size();
-  std::size_t index = 0;
-  const bool right =
-      colon != std::string::npos && std::from_chars(options.repeat.data() + colon + 1, end, index).ptr == end;
-  KEYWAY_CHECK(right, "--repeat takes OP:INDEX, as a report has it, not '{}'", options.repeat);
-  const OperatorHandle op = Dispatcher::singleton().op(options.repeat.substr(0, colon));
+  const auto [op, index] = parse_call_number(options.repeat);
   const ConformPlan plan(op, options.conform.seed);
   fmt::print("{}\n", plan.text(index));
   std::fflush(stdout);

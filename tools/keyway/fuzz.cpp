@@ -59,14 +59,7 @@ ExitStatus list_calls(const std::vector<OperatorHandle>& ops, const CampaignOpti
 
 // One call in this process, where a debugger sees it.
 ExitStatus repeat_call(const FuzzOptions& options) {
-  const std::size_t colon = options.repeat.rfind(':');
-  const char* end = options.repeat.data() + options.repeat.size();
-  std::size_t index = 0;
-  if (colon == std::string::npos || std::from_chars(options.repeat.data() + colon + 1, end, index).ptr != end) {
-    fmt::print(stderr, "keyway fuzz: --repeat takes OP:INDEX, as a report has it, not '{}'\n", options.repeat);
-    return ExitStatus::Usage;
-  }
-  const OperatorHandle op = Dispatcher::singleton().op(options.repeat.substr(0, colon));
+  const auto [op, index] = parse_call_number(options.repeat);
   const CallPlan plan(op, options.campaign.seed);
   fmt::print("{}\n", plan.text(index));
   std::fflush(stdout);
@@ -104,7 +97,7 @@ bool is_there(DeviceType type) {
 }
 
 ExitStatus run_fuzz(const FuzzOptions& options) {
-  if (!options.repeat.empty()) return repeat_call(options);
+  if (!options.repeat.empty()) return guarded("fuzz", ExitStatus::Usage, repeat_call, options);
   const std::vector<OperatorHandle> ops = part_of(operators_like(options.pattern), options.part);
   if (ops.empty()) {
     fmt::print(stderr, "keyway fuzz: no operator fits\n");

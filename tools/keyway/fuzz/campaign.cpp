@@ -1,7 +1,9 @@
+#include <keyway/core/base/error.h>
 #include <keyway/tools/keyway/fuzz/campaign.h>
 #include <keyway/tools/keyway/fuzz/promise_judge.h>
 
 #include <algorithm>
+#include <charconv>
 #include <fnmatch.h>
 #include <numeric>
 
@@ -90,6 +92,15 @@ std::vector<OperatorHandle> operators_like(const std::string& pattern) {
     if (fits) ops.push_back(op);
   }
   return ops;
+}
+
+CallNumber parse_call_number(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const char* const end = text.data() + text.size();
+  std::size_t index = 0;
+  const bool right = colon != std::string::npos && std::from_chars(text.data() + colon + 1, end, index).ptr == end;
+  KEYWAY_CHECK(right, "--repeat takes OP:INDEX, as a report has it, not '{}'", text);
+  return {Dispatcher::singleton().op(text.substr(0, colon)), index};
 }
 
 CampaignResult run_campaign(const std::vector<OperatorHandle>& ops, const CampaignOptions& options,

@@ -29,6 +29,14 @@ struct CampaignResult {
 // The operators whose name has `pattern` in it or, if it has a `*` or `?`, fits it as a file's name would.
 std::vector<OperatorHandle> operators_like(const std::string& pattern);
 
+// A call of a report, OP:INDEX.
+struct CallNumber {
+  OperatorHandle op;
+  std::size_t index;
+};
+// Throws keyway::Error for what is none, and for an operator that is not there.
+CallNumber parse_call_number(const std::string& text);
+
 // Calls `found` for each failure, as soon as it is found.
 CampaignResult run_campaign(const std::vector<OperatorHandle>& ops, const CampaignOptions& options,
                             const std::function<void(const Failure&)>& found);

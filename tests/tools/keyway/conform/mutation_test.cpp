@@ -2,8 +2,8 @@
 #include <keyway/core/device/device_backend.h>
 #include <keyway/dispatch/plugin/cpu_fallback.h>
 #include <keyway/dispatch/plugin/plugin.h>
-#include <keyway/dispatch/registry/observer.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/kernels_of_cpu.h>
 #include <keyway/tools/keyway/conform/conformance.h>
 
 #include <cstdlib>
@@ -55,29 +55,12 @@ bool is_found(std::size_t number, const Fault& fault) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+// The CPU's kernel draws from generators of the CPU alone.
 bool draws(const OperatorHandle& op) {
   for (const Argument argument : op.schema().arguments()) {
     if (argument.name() == "generator") return true;
   }
   return false;
-}
-
-// Every kernel of the CPU, for another key, behind the wrappers of devices.
-RegistrationHandle serve_by_cpu(DispatchKey key) {
-  BlockRequest request;
-  request.site = {"mutation_test.cpp", 1};
-  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
-    const OpInfo& info = op.entry().info();
-    const Table& table = unobserved(op.entry().table());
-    const std::uint8_t number = table.slots[static_cast<std::size_t>(DispatchKey::CPU)];
-    // The CPU's nonzero makes its result, on the CPU; random ones draw from the CPU's generators alone.
-    const bool is_of_cpu = op.name().starts_with("keyway::nonzero") || draws(op);
-    if (info.wrapper == nullptr || table.info[number].key != DispatchKey::CPU || is_of_cpu) continue;
-    AnyKernel kernel{info.wrapper->kernel(), info.wrapper->code, {}};
-    kernel.kernel.context = table.kernel(number).context;
-    request.impls.push_back({op.name(), key, kernel, "", request.site});
-  }
-  return Dispatcher::singleton().commit(std::move(request));
 }
 
 }  // namespace
@@ -101,7 +84,8 @@ TEST_CASE("conform finds nothing where there is no fault") {
   const DispatchKey key = runtime_key(Functionality::Dense, type);
   Library all(Library::Kind::Impl, "_", key);
   all.fallback(cpu_fallback);
-  const RegistrationHandle fallback = all.commit(), kernels = serve_by_cpu(key);
+  const RegistrationHandle fallback = all.commit(), kernels = Dispatcher::singleton().commit(
+                                                        kernels_of_cpu(key, [](const auto&op) { return !draws(op); }));
   const ConformReport report = judge("faultless", "", 60);
   if (!report.is_good()) WARN(text_of(report));
   CHECK(report.is_good());
