@@ -1,6 +1,7 @@
 // Every kernel of the CPU, for another key: the wrappers are those of devices, and what they call is the CPU's.
 #pragma once
 
+#include <keyway/dispatch/call/backend_kernel.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/dispatch/registry/observer.h>
 
