@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/descriptors.h>
+#include <keyway/python/device_arguments.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/module.h>
 #include <keyway/python/text.h>
@@ -146,10 +147,15 @@ std::optional<Layout> layout_in(PyObject* object) { return layouts.in(object); }
 std::optional<MemoryFormat> memory_format_in(PyObject* object) { return formats.in(object); }
 
 Device device_named(std::string_view text) {
-  if (find_device_type(text.substr(0, text.find(':')))) return Device(text);
-  const std::string copy(text);
-  const LockReleased unlocked;  // a library may be loaded
-  return Device(copy);
+  const std::string name(text.substr(0, text.find(':')));
+  if (!find_device_type(name) && !nb::cast<bool>(nb::module_::import_("keyway._backends").attr("is_there")(name))) {
+    const std::string copy(text);
+    const LockReleased unlocked;  // says what is wrong, and looks for a library
+    return Device(copy);
+  }
+  const Device device(text);
+  attach_device_type(device.type());
+  return device;
 }
 
 std::optional<Device> device_in(PyObject* object) {

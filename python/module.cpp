@@ -57,6 +57,7 @@ NB_MODULE(_C, module) {
   add_batching(batching);
   nb::module_ forward = module.def_submodule("_forward");
   add_forward(forward);
-  nb::module_ cuda = module.def_submodule("_cuda");
-  add_cuda(cuda);
+  nb::module_ devices = module.def_submodule("_devices");
+  add_devices(devices);
+  add_streams(module, devices);
 }

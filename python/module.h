@@ -75,8 +75,10 @@ void add_autocast(nb::module_& module);
 void add_batching(nb::module_& module);
 // keyway._C._forward: what keyway/autograd/forward_ad.py and keyway/func.py are made of.
 void add_forward(nb::module_& module);
-// keyway._C._cuda: what keyway.cuda is made of: devices, streams, events, graphs, and the cache of the devices' memory.
-void add_cuda(nb::module_& module);
+// keyway._C._devices: what keyway.cuda and the modules of other device types are made of: which device is current, and
+// the cache of the devices' memory; streams, of which the classes are `module`'s, and graphs.
+void add_devices(nb::module_& internal);
+void add_streams(nb::module_& module, nb::module_& internal);
 
 // For people who extend the registry, as follows. DispatchKey, DispatchKeySet, and the guards that add keys to a
 // thread's calls or take them away.

@@ -1,5 +1,6 @@
 #include <keyway/dispatch/plugin/load_library.h>
 #include <keyway/dispatch/plugin/plugin.h>
+#include <keyway/python/device_arguments.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/module.h>
 #include <keyway/python/warnings.h>
@@ -48,11 +49,13 @@ PluginObject load(const std::filesystem::path& path) {
   LoadedPlugin plugin;
   const std::vector<std::string> warnings = warnings_of([&] { plugin = load_plugin(path.string()); });
   warn_or_undo(warnings, {}, [&] { unlocked([&] { plugin.unload(); }); });
+  attach_device_types();
   return PluginObject(std::move(plugin));
 }
 
 void load_for_good(const std::string& path) {
   warn_in_python(warnings_of([&] { load_library(path); }));
+  attach_device_types();
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ from keyway._tensor.methods import (
 )
 from keyway._functions.grids import gradient as gradient, nonzero_static as nonzero_static, unravel_index as unravel_index
 from keyway._tensor.methods import nonzero as nonzero  # type: ignore[assignment]  # the extension's, with as_tuple
+from keyway._backends import get_device_module as get_device_module, is_there as _is_device_type
 from keyway._library.ops import explain as explain, ops as ops, registry_snapshot as registry_snapshot, what_if as what_if
 from keyway._paths import cmake_prefix_path as cmake_prefix_path, include_path as include_path
 from keyway._tensor.printing import set_printoptions as set_printoptions
@@ -114,11 +115,12 @@ from keyway.utils.dlpack import to_dlpack as to_dlpack
 newaxis = None
 
 if TYPE_CHECKING:
-    from keyway import amp as amp, array_api as array_api, cuda as cuda, distributions as distributions, fft as fft
+    from keyway import accelerator as accelerator, amp as amp, array_api as array_api, cuda as cuda
+    from keyway import distributions as distributions, fft as fft
     from keyway import func as func, library as library
     from keyway import linalg as linalg, nn as nn, optim as optim, profiler as profiler, signal as signal
     from keyway import special as special, testing as testing
 else:  # what else is asked for is not there: that is for type checkers to say
     __getattr__ = _lazy.submodules(
-        __name__, "amp", "array_api", "cuda", "distributions", "fft", "func", "library", "linalg", "nn", "optim",
-        "profiler", "signal", "special", "testing")
+        __name__, "accelerator", "amp", "array_api", "cuda", "distributions", "fft", "func", "library", "linalg", "nn",
+        "optim", "profiler", "signal", "special", "testing", others=_is_device_type)

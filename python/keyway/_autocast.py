@@ -33,8 +33,8 @@ class autocast(Mode):  # noqa: N801
     so are in-place and out= calls. With ``cache_enabled``, the default, a weight is converted once in an outermost
     block. Backward is never autocast, and belongs behind the block.
 
-    Raises keyway.ValueError for an unknown device type and keyway.TypeError for another dtype. Where there is no CUDA
-    device, autocast("cuda") warns and changes nothing.
+    Raises keyway.ValueError for an unknown device type and keyway.TypeError for another dtype. Where there is no
+    device of the type it warns and changes nothing.
     """
 
     def __init__(self, device_type: str, dtype: _C.dtype | None = None, enabled: bool = True,
@@ -42,7 +42,7 @@ class autocast(Mode):  # noqa: N801
         super().__init__()
         if not isinstance(device_type, str):
             raise _C.TypeError(f"autocast: device_type is a str such as 'cuda', not {type(device_type).__name__}")
-        self.device = device_type
+        self.device = _C.device(device_type).type  # a library may bring it
         self.fast_dtype = _C.get_autocast_dtype(device_type) if dtype is None else dtype
         _check_dtype(self.fast_dtype)
         self.enabled = bool(enabled) and _is_there(device_type)
@@ -69,14 +69,11 @@ class autocast(Mode):  # noqa: N801
 
 
 def _is_there(device_type: str) -> bool:
-    if device_type != "cuda":
+    if device_type in ("cpu", "meta") or _C._devices.device_count(device_type) > 0:
         return True
-    from keyway import cuda
-
-    if not cuda.is_available():
-        warnings.warn("autocast: device_type is 'cuda', but there is no CUDA device; nothing is autocast", stacklevel=3)
-        return False
-    return True
+    warnings.warn(f"autocast: device_type is '{device_type}', but there is no such device; nothing is autocast",
+                  stacklevel=3)
+    return False
 
 
 def as_now(arguments: Iterable[Any]) -> Callable[[], AbstractContextManager[Any]]:

@@ -13,6 +13,7 @@ from keyway._C import Generator, Tensor, default_generator as default_generator,
 __all__ = ["default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
 
 _WORDS = 2**64
+_NO_OTHERS = ("cpu", "meta")  # device types without generators beside the host's
 
 
 def seed_number(seed: SupportsIndex | float) -> int:
@@ -58,13 +59,13 @@ State = tuple[Generator, tuple[int, int]]  # of a generator
 
 
 def generator_states(arguments: Iterable[Any]) -> list[State]:
-    """The states of the default generators of the host and of the CUDA devices that tensors among `arguments` are on."""
-    devices = sorted({value.device.index or 0 for value in arguments if isinstance(value, Tensor) and value.is_cuda})
-    return _states_of(devices)
+    """The states of the default generators of the host and of the devices that tensors among `arguments` are on."""
+    devices = {str(value.device): value.device for value in arguments if isinstance(value, Tensor)}
+    return _states_of((device.type, device) for _, device in sorted(devices.items()) if device.type not in _NO_OTHERS)
 
 
-def _states_of(devices: Iterable[Any]) -> list[State]:
-    generators = [default_generator, *map(_C._cuda.default_generator, devices)]
+def _states_of(devices: Iterable[tuple[str, Any]]) -> list[State]:
+    generators = [default_generator, *(_C._devices.default_generator(*device) for device in devices)]
     return [(generator, generator.get_state()) for generator in generators]
 
 
@@ -82,12 +83,12 @@ def drawing_from(states: list[State]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def fork_rng(devices: Iterable[Any] | None = None, enabled: bool = True) -> Iterator[None]:
-    """A context after which the default generators of the host and of CUDA's `devices`, by default all of them, go on
+def fork_rng(devices: Iterable[Any] | None = None, enabled: bool = True, *, device_type: str = "cuda") -> Iterator[None]:
+    """A context after which the default generators of the host and of `devices` of a type, by default all of them, go on
     as if nothing had been drawn in it. Without `enabled` it changes nothing."""
     if not enabled:
         yield
         return
-    wanted = range(_C._cuda.device_count()) if devices is None else devices
-    with drawing_from(_states_of(device for device in wanted if device != "cpu")):
+    wanted = range(_C._devices.device_count(device_type)) if devices is None else devices
+    with drawing_from(_states_of((device_type, device) for device in wanted if device != "cpu")):
         yield

@@ -63,9 +63,9 @@ def test_everything_is_documented():
 
 def test_other_devices_than_cudas_are_refused():
     for call in (cuda.synchronize, cuda.memory_stats, cuda.Stream, cuda.current_stream):
-        with pytest.raises(keyway.ValueError, match="keyway.cuda is about CUDA devices, not about cpu"):
+        with pytest.raises(keyway.ValueError, match="keyway.cuda is about devices of type cuda, not about cpu"):
             call("cpu")
-        with pytest.raises(keyway.TypeError, match="a CUDA device is text, as 'cuda:1', a number or a device, not float"):
+        with pytest.raises(keyway.TypeError, match="a device of type cuda is text, as 'cuda:1', a number or a device, not float"):
             call(1.5)
 
 
@@ -135,7 +135,7 @@ def test_streams_are_values(there):
     assert stream != cuda.default_stream() and stream != 3
     assert cuda.default_stream() == cuda.default_stream(0) == cuda.current_stream()
     assert len({cuda.default_stream(), cuda.current_stream(), stream}) == 2
-    assert repr(stream) == f"<keyway.cuda.Stream device=cuda:0 stream_id={stream.stream_id}>"
+    assert repr(stream) == f"<keyway.Stream device=cuda:0 stream_id={stream.stream_id}>"
     assert cuda.Stream(there, priority=-1).query()
     assert cuda.Stream(device="cuda:0", priority=0).device == there
 
@@ -190,7 +190,7 @@ def test_work_of_streams_is_ordered_by_events_and_waits(there):
 
 def test_events_measure_time(there):
     begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
-    assert begin.query() and repr(begin) == "<keyway.cuda.Event, not recorded>"
+    assert begin.query() and repr(begin) == "<keyway.Event, not recorded>"
     with pytest.raises(keyway.ValueError, match="the first event was not recorded"):
         begin.elapsed_time(end)
     begin.record()
@@ -198,7 +198,7 @@ def test_events_measure_time(there):
     end.record(cuda.current_stream())
     end.synchronize()
     assert begin.elapsed_time(end) >= 0
-    assert repr(end) == "<keyway.cuda.Event device=cuda:0>"
+    assert repr(end) == "<keyway.Event device=cuda:0>"
     plain = cuda.Event()
     plain.record()
     plain.synchronize()

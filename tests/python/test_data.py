@@ -255,6 +255,6 @@ def test_numbers_of_samples_are_positive():
 def test_pinning_without_a_device_is_warned_of_and_changes_nothing():
     if keyway.cuda.is_available():
         pytest.skip("there is a device")
-    with pytest.warns(UserWarning, match="there is no CUDA device that memory could be pinned for"):
+    with pytest.warns(UserWarning, match="there is no device that memory could be pinned for"):
         batches = list(data.DataLoader([keyway.ones(1)] * 2, pin_memory=True))
     assert [batch.tolist() for batch in batches] == [[[1.0]], [[1.0]]]

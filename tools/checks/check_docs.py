@@ -15,7 +15,7 @@ from page_blocks import Tree, check_cmake, check_entry, check_shell, cmake_comma
 from page_code import Compiler, check_cpp, check_python
 from tree import Report, is_golden, tracked_files
 
-LANGUAGES = ("cmake", "cpp", "json", "mermaid", "python", "sh", "text")
+LANGUAGES = ("cmake", "cpp", "json", "mermaid", "python", "sh", "text", "toml")
 PAGE_NAME = re.compile(r"(?<!\]\()\bdocs/(?!ops/)[\w/]+\.md\b")  # the generator writes docs/ops
 FILE_SPAN = re.compile(r"`(?:keyway/)?([\w./-]+\.(?:cmake|cpp|cuh?|h|json|md|pyi?|sh|txt))`")
 TEXT_SUFFIXES = (".cpp", ".cu", ".cuh", ".h", ".cmake", ".json", ".md", ".py", ".pyi", ".sh", ".txt")

@@ -71,8 +71,10 @@ def check_cpp(pages, compiler, report):
 
 
 def check_python(pages, python, build, report):
-    """The blocks of a page run in their order, in one process, on the lines that they have in the page."""
-    environment = {**os.environ, "PYTHONPATH": str(build / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    """The blocks of a page run in their order, in one process, on the lines that they have in the page. Device types of the
+    examples are there when they are named."""
+    environment = {**os.environ, "PYTHONPATH": str(build / "python"), "PYTHONDONTWRITEBYTECODE": "1",
+                   "KEYWAY_PLUGIN_PATH": str(build / "examples")}
     for page in pages:
         blocks = [block for block in page.blocks if block.language == "python"]
         if not blocks:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from keyway import _C
+from keyway._backends import with_device_methods
 from keyway._tensor.attach import attach
 from keyway._C import Tensor, device, dtype, memory_format
 from keyway.overrides import handle_keyway_function, has_keyway_function
@@ -293,13 +294,13 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
     return tuple(_C.chunk(input, chunks, dim))
 
 
-def _record_stream(self: Tensor, stream: _C._cuda.Stream) -> None:
+def _record_stream(self: Tensor, stream: _C.Stream) -> None:
     """Says that work of `stream`, which is not the one that the tensor was made for, uses its memory: once freed, that is
     given out again only after this work.
 
-    Raises keyway.ValueError for a tensor that is not on a CUDA device.
+    Raises keyway.ValueError for a stream of another type of device than the tensor's.
     """
-    _C._cuda.record_stream(self, stream)
+    _C._devices.record_stream(self, stream)
 
 
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -368,3 +369,4 @@ attach(
     **{name: property(_no, doc="False: there are no such tensors.") for name in _ABSENT_KINDS},
     **{name: _conversion(name, target) for name, (target, _) in _KINDS.items()},
 )
+with_device_methods(Tensor)

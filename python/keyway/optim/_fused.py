@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Sequence
 
-from keyway import _C, cuda
+from keyway import _C
+from keyway._backends import get_device_module
 from keyway._C import Tensor
 
 
@@ -68,11 +69,12 @@ def check_may_make_state(parameter: Tensor) -> None:
 
 
 def is_captured(parameter: Tensor) -> bool:
-    """Whether what is computed with a parameter now goes into a CUDA graph."""
-    if not parameter.is_cuda:
+    """Whether what is computed with a parameter now goes into a graph of its device."""
+    if parameter.is_cpu or parameter.is_meta:
         return False
-    with cuda.device(parameter.device):
-        return cuda.is_current_stream_capturing()
+    devices = get_device_module(parameter.device)
+    with devices.device(parameter.device):
+        return bool(devices.is_current_stream_capturing())
 
 
 def check_states_are_with(parameters: list[Tensor], values: list[Tensor]) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Callable, ClassVar, TypeVar
 
 import keyway
 from keyway import _C
+from keyway._backends import with_device_methods
 from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
 from keyway.nn.modules._backward_hooks import BackwardHooks
@@ -17,6 +18,7 @@ from keyway.utils.hooks import RemovableHandle
 M = TypeVar("M", bound="Module")
 
 
+@with_device_methods
 class Module(State):
     """The base of all layers and models.
 

@@ -6,6 +6,7 @@ from typing import Any, Iterable, NamedTuple, Sequence, Union
 
 import keyway
 from keyway import _C
+from keyway._backends import with_device_methods
 from keyway._C import Tensor
 
 Lengths = Union[Tensor, Sequence[int]]
@@ -18,6 +19,7 @@ class _Packed(NamedTuple):
     unsorted_indices: Tensor | None
 
 
+@with_device_methods
 class PackedSequence(_Packed):
     """Sequences sorted by length: `data` has the first elements of all, then their second ones, ...; `batch_sizes`,
     int64 on the host, says how many there are of each. `sorted_indices` are the positions that the sequences had

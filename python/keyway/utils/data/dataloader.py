@@ -7,7 +7,7 @@ import warnings
 from typing import Any, Callable, Iterable, Iterator, Sized
 
 import keyway
-from keyway import cuda
+from keyway import accelerator
 from keyway._C import Generator
 from keyway.utils.data._pinning import pinned
 from keyway.utils.data._streams import Stream
@@ -105,8 +105,9 @@ class DataLoader:
     Of an IterableDataset the streams belong to positions in the order of its batches, in which workers take turns.
 
     With `pin_memory` the tensors of a batch, in dicts, lists and tuples too, come in memory that is pinned for devices
-    of type `pin_memory_device` ("cuda"), by whom the batch is loaded; an object that has a method pin_memory() is asked
-    for what comes in its place. Without a CUDA device there is a warning, and nothing is pinned.
+    of type `pin_memory_device`, by default keyway.accelerator's, by whom the batch is loaded; an object that has a
+    method pin_memory() is asked for what comes in its place. Without a device there is a warning, and nothing is
+    pinned.
 
     A dataset that defines __getitems__(indices) gives a batch's examples at once. `multiprocessing_context` and
     `in_order` change nothing; nor does `persistent_workers`, which is there for num_workers > 0 only, as threads cost
@@ -198,11 +199,12 @@ class DataLoader:
         """`collate_fn`, whose batches are pinned if that is asked for."""
         if not self.pin_memory:
             return self.collate_fn
-        if not self.pin_memory_device and not cuda.is_available():
-            warnings.warn("DataLoader: pin_memory=True, but there is no CUDA device that memory could be pinned for",
+        device_type = self.pin_memory_device or str(accelerator.current_accelerator() or "")
+        if not device_type:
+            warnings.warn("DataLoader: pin_memory=True, but there is no device that memory could be pinned for",
                           stacklevel=3)
             return self.collate_fn
-        return lambda examples: pinned(self.collate_fn(examples), self.pin_memory_device or "cuda")
+        return lambda examples: pinned(self.collate_fn(examples), device_type)
 
     def _fetcher(self, collate: Callable[[Any], Any], seed: int) -> Callable[[tuple[int, Any]], Any]:
         """A function from what the samplers give, with its position, to a batch; to END where the examples of an
