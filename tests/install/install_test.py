@@ -118,6 +118,28 @@ class Installed(unittest.TestCase):
                                                     r"'mul\.Tensor'\?"):
             self.my_ops(source)
 
+    def new_project(self, kind, name):
+        """Has the installed command write a project, builds it and runs its tests."""
+        source = self.scratch / name
+        listed = run(self.prefix / "bin/keyway", "new", kind, name, "--folder", source).split("\n\n")[0].splitlines()
+        self.assertEqual(sorted(listed), sorted(str(path) for path in source.rglob("*") if path.is_file()))
+        for path in listed:
+            self.assertNotIn("@name@", path + Path(path).read_text())
+        build = self.my_ops(source)
+        return run("ctest", "--test-dir", build, "--output-on-failure", "-V")
+
+    def test_the_command_writes_a_backend_that_is_right(self):
+        said = self.new_project("backend", "npu")
+        self.assertIn("100% tests passed, 0 tests failed out of 3", said)
+        self.assertRegex(said, r"npu: \d+ calls of \d+ operators in [\d.]+ s, 5 pass, \d+ fallback")
+        self.assertRegex(said, r"operator +device +calls +bytes to CPU")
+
+    def test_the_command_writes_a_library_of_operators(self):
+        self.assertIn("100% tests passed, 0 tests failed out of 1", self.new_project("ops", "cubes"))
+
+    def test_the_command_writes_a_plug_in(self):
+        self.assertIn("100% tests passed, 0 tests failed out of 1", self.new_project("plugin", "sums"))
+
     def test_a_build_folder_has_the_package_too(self):
         build = self.scratch / "from_build"
         run("cmake", "-G", "Ninja", "-S", HERE / "from_build", "-B", build,

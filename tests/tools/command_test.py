@@ -14,7 +14,7 @@ from pathlib import Path
 
 KEYWAY = ""  # the program, from the command line
 PLUGIN = ""  # one that brings a backend called like its file
-COMMANDS = ["ops", "plugin", "show", "explain", "table", "snapshot", "diff", "schema", "fuzz", "conform", "train"]
+COMMANDS = ["ops", "plugin", "show", "explain", "table", "snapshot", "diff", "schema", "fuzz", "conform", "new", "train"]
 SMALL_MODEL = ["--layers", "1", "--width", "16", "--heads", "2", "--context", "16", "--batch", "2", "--sample", "40"]
 
 
@@ -84,7 +84,8 @@ class CommandLine(Case):
         self.expect_usage_error(["nonsense"], "there is no command 'nonsense'")
         self.expect_usage_error(["--nonsense"], "there is no option '--nonsense'")
         for command in COMMANDS:
-            needed = {"show": ["mm"], "explain": ["mm"], "diff": ["a", "b"], "plugin": ["report", "a"]}.get(command, [])
+            needed = {"show": ["mm"], "explain": ["mm"], "diff": ["a", "b"], "plugin": ["report", "a"],
+                      "new": ["ops", "a"]}.get(command, [])
             self.expect_usage_error([command, *needed, "--nonsense"],
                                     "The following argument was not expected: --nonsense")
         self.expect_usage_error(["show"], "operator is required")
@@ -400,6 +401,53 @@ class Train(Case):
         text = on_a_terminal("train", "--file", str(self.text), "--steps", "3", "--threads", "1", *SMALL_MODEL)
         self.assertIn(f"\r[{'#' * 24}] 3/3  loss ", text)
         self.assertNotIn("step 1/3", text)
+
+
+class New(Case):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name) / "project"
+
+    def test_names_that_cannot_be_one_are_refused(self):
+        for kind, name, message in [
+                ("ops", "Cubes", "a name is up to 31 of a to z, 0 to 9 and _, a letter first, not 'Cubes'"),
+                ("ops", "a" * 32, f"a name is up to 31 of a to z, 0 to 9 and _, a letter first, not '{'a' * 32}'"),
+                ("plugin", "lambda", "'lambda' is a word of C++, of Python or of a project's folders"),
+                ("backend", "cuda", "there is a device type 'cuda' already"),
+                ("backend", "sum", "'sum' is an operator of Keyway: a device type of that name would have no tensor.sum()")]:
+            with self.subTest(name):
+                run = keyway("new", kind, name, "--folder", str(self.folder))
+                self.assertEqual(self.expect(run, 2, f"keyway new: {message}\n"), "")
+                self.assertFalse(self.folder.exists())
+
+    def test_what_is_there_is_not_written_over(self):
+        self.folder.mkdir()
+        (self.folder / "README.md").write_text("mine")
+        run = keyway("new", "ops", "cubes", "--folder", str(self.folder))
+        self.assertEqual(self.expect(run, 2, f"keyway new: '{self.folder}' is there and is no empty folder\n"), "")
+        self.assertEqual([path.read_text() for path in self.folder.iterdir()], ["mine"])
+
+    def test_nothing_is_left_of_a_project_that_cannot_be_written(self):
+        self.folder.parent.joinpath("file").write_text("")
+        folder = self.folder.parent / "file" / "project"
+        run = keyway("new", "ops", "cubes", "--folder", str(folder))
+        self.assertEqual((run.returncode, run.stdout), (2, ""))
+        self.assertIn(f"keyway new: no project in '{folder}': ", run.stderr)
+
+    def test_a_project_has_the_name_everywhere(self):
+        for kind in ("backend", "ops", "plugin"):
+            folder = self.folder / kind
+            self.expect(keyway("new", kind, "cubes", "--folder", str(folder)), 0)
+            files = [path for path in folder.rglob("*") if path.is_file()]
+            self.assertGreater(len(files), 7)
+            for path in files:
+                text = path.read_text()
+                self.assertNotIn("@name@", text + str(path))
+                if path.suffix == ".py":
+                    compile(text, str(path), "exec")
+                elif path.suffix == ".json":
+                    json.loads(text)
 
 
 if __name__ == "__main__":
