@@ -3,6 +3,7 @@
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/device/device_guard_impl.h>
 #include <keyway/core/device/load_backend.h>
+#include <keyway/dispatch/plugin/library_folder.h>
 #include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/dispatch/registry/registry_notifications.h>
 
@@ -10,7 +11,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -23,15 +23,6 @@ namespace keyway::inline v1 {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The folder that holds this library; empty in a program that has it linked in, whose backends would bring another
-// copy.
-fs::path library_folder() {
-  Dl_info found;
-  if (dladdr(reinterpret_cast<const void*>(&library_folder), &found) == 0 || found.dli_fname == nullptr) return {};
-  const fs::path file(found.dli_fname);
-  return file.filename().string().starts_with("libkeyway.so") ? file.parent_path() : fs::path();
-}
 
 std::vector<fs::path> plugin_folders() {
   const char* const folders = std::getenv("KEYWAY_PLUGIN_PATH");

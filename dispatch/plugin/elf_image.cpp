@@ -115,6 +115,21 @@ struct ElfImage::Tables {
     return std::nullopt;
   }
 
+  std::vector<std::string_view> needed() const {
+    std::vector<std::string_view> names;
+    for (const Entry& entry : entries_) {
+      if (entry.d_tag == DT_NEEDED) names.push_back(name(entry.d_un.d_val));
+    }
+    return names;
+  }
+  std::vector<std::string_view> undefined() const {
+    std::vector<std::string_view> names;
+    for (const Symbol& symbol : symbols_) {
+      if (symbol.st_shndx == SHN_UNDEF && symbol.st_name != 0) names.push_back(name(symbol.st_name));
+    }
+    return names;
+  }
+
  private:
   // The segment that holds `count` bytes of memory at an address; null if none does.
   const Segment* segment(std::uint64_t address, std::uint64_t count) const {
@@ -570,5 +585,7 @@ void ElfImage::unmap() {
 }
 
 std::optional<std::string_view> ElfImage::object(std::string_view name) const { return tables_->object(name); }
+std::vector<std::string_view> ElfImage::needed() const { return tables_->needed(); }
+std::vector<std::string_view> ElfImage::undefined() const { return tables_->undefined(); }
 
 }  // namespace keyway::inline v1

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace keyway::inline v1 {
 
@@ -23,6 +24,9 @@ class ElfImage {
   // The bytes that the file has for an exported object; nullopt if there is none of that name. They are those before
   // relocation: pointers in them are not set. Requires: problem() is empty.
   std::optional<std::string_view> object(std::string_view name) const;
+  // The libraries that it names as needed, and the symbols that it leaves to others. Requires: problem() is empty.
+  std::vector<std::string_view> needed() const;
+  std::vector<std::string_view> undefined() const;
 
  private:
   struct Tables;

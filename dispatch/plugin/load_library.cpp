@@ -31,6 +31,7 @@ BlockCollector::~BlockCollector() { innermost_blocks = outer_; }
 BlockCollector* BlockCollector::current() { return innermost_blocks; }
 
 void BlockCollector::add(Library& library, void (*block)(Library&)) {
+  is_empty_ = false;
   code_ = reinterpret_cast<const void*>(block);
   try {
     block(library);
@@ -42,11 +43,25 @@ void BlockCollector::add(Library& library, void (*block)(Library&)) {
   append(request_, library.take_request());
 }
 
+void BlockCollector::add(BlockRequest request, const void* code) {
+  is_empty_ = false;
+  if (code != nullptr) code_ = code;
+  append(request_, std::move(request));
+}
+
+BlockRequest BlockCollector::take_request() {
+  is_empty_ = true;
+  code_ = nullptr;
+  return std::exchange(request_, BlockRequest{});
+}
+
 void BlockCollector::commit() {
-  if (code_ == nullptr) return;
-  request_.for_good = true;
-  Dispatcher::singleton().commit(std::move(request_)).release();
-  pin_library_of(code_);
+  if (is_empty_) return;
+  const void* const code = code_;
+  BlockRequest request = take_request();
+  request.for_good = true;
+  Dispatcher::singleton().commit(std::move(request)).release();
+  if (code != nullptr) pin_library_of(code);
 }
 
 void load_library(const std::string& path) {

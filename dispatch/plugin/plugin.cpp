@@ -4,11 +4,13 @@
 #include <keyway/dispatch/plugin/elf_image.h>
 #include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/dispatch/plugin/shared_library_file.h>
+#include <keyway/dispatch/plugin/stable_abi.h>
 #include <keyway/dispatch/registry/block_collector.h>
 #include <keyway/dispatch/registry/registry_notifications.h>
 
 #include <cstring>
 #include <dlfcn.h>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -18,10 +20,11 @@ namespace keyway::inline v1 {
 
 namespace {
 
-// The plug-ins that are loaded, each by its entry. Never destroyed: plug-ins may go at exit.
+// The plug-ins that are loaded, each by its entry, or by its handle where it has none. Never destroyed: plug-ins may go
+// at exit.
 struct LoadedEntries {
   ForkSafeMutex mutex{LockOrder::Plugins};
-  std::set<const PluginEntry*> entries;
+  std::set<const void*> entries;
 
   static LoadedEntries& get() {
     static LoadedEntries& loaded = *new LoadedEntries;
@@ -45,7 +48,7 @@ class LoadedEntry {
     loaded.entries.erase(entry_);
   }
   // False if it stands there already.
-  bool take(const PluginEntry* entry) {
+  bool take(const void* entry) {
     LoadedEntries& loaded = LoadedEntries::get();
     const std::lock_guard lock(loaded.mutex);
     if (!loaded.entries.insert(entry).second) return false;
@@ -54,14 +57,18 @@ class LoadedEntry {
   }
 
  private:
-  const PluginEntry* entry_ = nullptr;
+  const void* entry_ = nullptr;
 };
 
+// A plug-in of the stable C ABI has no KEYWAY_PLUGIN: it registers by itself as it is loaded.
+enum class PluginKind { Headers, StableAbi };
+
 // What the file says of the headers that it is built against, before any of its code runs.
-void check_headers(const std::string& path) {
+PluginKind check_headers(const std::string& path) {
   const ElfImage image(path);
   KEYWAY_CHECK_AS(Registration, image.problem().empty(), "plug-in {}: {}", path, image.problem());
   const std::optional<std::string_view> bytes = image.object("keyway_plugin");
+  if (!bytes && needs_stable_abi(image)) return PluginKind::StableAbi;
   KEYWAY_CHECK_AS(Registration, bytes, "plug-in {}: it exports no keyway_plugin: KEYWAY_PLUGIN is missing", path);
   const auto number = [&](std::size_t at) {
     std::uint32_t value = 0;
@@ -81,6 +88,7 @@ void check_headers(const std::string& path) {
                   "plug-in {}: it is built against other headers: an interface there has another number of virtual "
                   "functions; rebuild it",
                   path);
+  return PluginKind::Headers;
 }
 
 const PluginEntry& entry_of(void* library, const std::string& path) {
@@ -184,23 +192,28 @@ LoadedPlugin load_plugin(const std::string& path) {
   plugin.state_ = std::make_unique<LoadedPlugin::State>();
   LoadedPlugin::State& state = *plugin.state_;
   state.path = path;
-  check_headers(path);
+  const PluginKind kind = check_headers(path);
   LibraryLoadGuard loading(state.undo_log);
   const ExitNotice notice("plug-in", state.path);
   BlockCollector blocks;  // a plug-in may have some, which stay
   state.library = open_shared_library(path, "plug-in");
-  const PluginEntry& entry = entry_of(state.library.get(), path);
-  state.name = entry.name;
-  KEYWAY_CHECK_AS(Registration, state.loaded.take(&entry), "plug-in {}: {} is loaded already", path, state.name);
+  const PluginEntry* const entry = kind == PluginKind::Headers ? &entry_of(state.library.get(), path) : nullptr;
+  state.name = entry != nullptr ? entry->name : std::filesystem::path(path).stem().string();
+  const void* const identity = entry != nullptr ? static_cast<const void*>(entry) : state.library.get();
+  KEYWAY_CHECK_AS(Registration, state.loaded.take(identity), "plug-in {}: {} is loaded already", path, state.name);
   Plugin setup;
   // What the plug-in throws may be of a type that goes with it.
   std::string problem;
   try {
-    blocks.commit();
-    entry.setup(setup);
     BlockRequest request;
-    request.site = {entry.file, entry.line};
-    for (Library& library : setup.libraries_) append(request, library.take_request());
+    if (entry != nullptr) {
+      blocks.commit();
+      entry->setup(setup);
+      request.site = {entry->file, entry->line};
+      for (Library& library : setup.libraries_) append(request, library.take_request());
+    } else {
+      request = blocks.take_request();
+    }
     state.registration = Dispatcher::singleton().commit(std::move(request));
   } catch (const std::exception& e) {
     problem = e.what();

@@ -93,10 +93,11 @@ class KEYWAY_API LoadedPlugin {
   std::unique_ptr<State> state_;
 };
 
-// Loads the plug-in in a file. Throws keyway::Error(Registration) that names the file, and then the registry and all
-// settings are as they were; its code stays mapped, with a warning, if another thread got memory of it meanwhile. What
-// is wrong: no shared library for this machine; one that is cut short, misses symbols or is no plug-in; built against
-// other headers (plugin_abi.h); loaded already; or what its function throws, or every error of its registrations.
+// Loads the plug-in in a file: one with a KEYWAY_PLUGIN, or one of the stable C ABI (stable/abi.h), which is called
+// like its file. Throws keyway::Error(Registration) that names the file, and then the registry and all settings are as
+// they were; its code stays mapped, with a warning, if another thread got memory of it meanwhile. What is wrong: no
+// shared library for this machine; one that is cut short, misses symbols or is no plug-in; built against other headers
+// (plugin_abi.h); loaded already; or what its function throws, or every error of its registrations.
 [[nodiscard]] KEYWAY_API LoadedPlugin load_plugin(const std::string& path);
 
 }  // namespace keyway::inline v1

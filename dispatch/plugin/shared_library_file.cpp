@@ -2,6 +2,7 @@
 #include <keyway/core/base/warning.h>
 #include <keyway/dispatch/plugin/elf_image.h>
 #include <keyway/dispatch/plugin/shared_library_file.h>
+#include <keyway/dispatch/plugin/stable_abi.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -50,6 +51,7 @@ ExitNotice::~ExitNotice() {
 OpenLibrary open_shared_library(const std::string& path, const char* what) {
   const ElfImage image(path);
   KEYWAY_CHECK_AS(Registration, image.problem().empty(), "{} {}: {}", what, path, image.problem());
+  if (needs_stable_abi(image)) open_stable_abi(path, what);
   // A path without a folder would be looked for elsewhere.
   const std::string file = std::filesystem::absolute(path).string();
   const ExitNotice notice(what, path);

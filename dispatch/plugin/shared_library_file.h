@@ -26,9 +26,10 @@ struct LibraryCloser {
 };
 using OpenLibrary = std::unique_ptr<void, LibraryCloser>;
 
-// Loads a library, after a look at its tables (elf_image.h). The thread's floating-point mode stays as it was, with a
-// warning, if the library changes it: one that is built for fast math takes numbers below the least normal one for
-// zero, everywhere in the process. `what` names the library in errors: "plug-in". Throws keyway::Error(Registration).
+// Loads a library, after a look at its tables (elf_image.h), and before it the stable C ABI if it needs that. The
+// thread's floating-point mode stays as it was, with a warning, if the library changes it: one that is built for fast
+// math takes numbers below the least normal one for zero, everywhere in the process. `what` names the library in
+// errors: "plug-in". Throws keyway::Error(Registration).
 OpenLibrary open_shared_library(const std::string& path, const char* what);
 
 }  // namespace keyway::inline v1

@@ -19,12 +19,17 @@ class BlockCollector {
   // The innermost of this thread; null if it is loading no library.
   static BlockCollector* current();
   void add(Library& library, void (*block)(Library&));
+  // What a library asks for without a block; `code` is an address in it, or null.
+  void add(BlockRequest request, const void* code);
   // Registers all for good; throws keyway::Error(Registration) if anything is wrong, and then nothing is registered.
   void commit();
+  // Hands over what was collected, for the caller to register.
+  BlockRequest take_request();
 
  private:
   BlockCollector* outer_;
   BlockRequest request_;
+  bool is_empty_ = true;
   const void* code_ = nullptr;  // of a block
 };
 

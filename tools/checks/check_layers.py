@@ -19,7 +19,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULT
 MODULE_CALL = re.compile(r"^[ \t]*keyway_module\(([^)]*)\)", re.MULTILINE)
 MODULE_WORDS = {"HEADERS", "SOURCES", "GENERATED", "DEPENDS", "LINK", "STANDALONE"}
 # Of C++, and what nvcc comes with of it for devices: complex functions.
-STANDARD_HEADER = re.compile(r"[a-z_0-9]+|thrust/complex\.h")
+STANDARD_HEADER = re.compile(r"[a-z_0-9]+|std(bool|def|int)\.h|thrust/complex\.h")
 NEVER_INSTALLED = ("codegen", "tools")
 CPP_ONLY = ("fmt/", "nlohmann/")
 TEST_FRAMEWORK = ("catch2/",)

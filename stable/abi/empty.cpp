@@ -1,0 +1,1 @@
+// A library with a name and nothing in it.

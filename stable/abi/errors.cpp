@@ -1,0 +1,44 @@
+#include <keyway/core/base/warning.h>
+#include <keyway/stable/abi/errors.h>
+
+#include <exception>
+
+namespace keyway::inline v1::abi {
+
+namespace {
+
+std::string& message_of_thread() {
+  thread_local std::string message;
+  return message;
+}
+
+}  // namespace
+
+const char* last_error() noexcept { return message_of_thread().c_str(); }
+
+void remember_exception(const char* function) noexcept {
+  std::string& message = message_of_thread();
+  try {
+    try {
+      throw;
+    } catch (const std::exception& error) {
+      message = std::string(function) + ": " + error.what();
+    } catch (...) {
+      message = std::string(function) + ": what was thrown is no std::exception";
+    }
+  } catch (...) {  // no memory for the text
+    message.clear();
+  }
+}
+
+}  // namespace keyway::inline v1::abi
+
+using namespace keyway::abi;
+
+const char* torch_exception_get_what() { return last_error(); }
+const char* torch_exception_get_what_without_backtrace() { return last_error(); }
+
+void aoti_torch_warn(const char* function, const char* file, std::uint32_t line, const char* message) {
+  const auto text = [](const char* part) { return std::string(part == nullptr ? "?" : part); };
+  keyway::try_warn(text(message) + " (" + text(function) + " at " + text(file) + ":" + std::to_string(line) + ")");
+}
