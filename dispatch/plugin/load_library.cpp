@@ -46,17 +46,22 @@ void BlockCollector::add(Library& library, void (*block)(Library&)) {
 void BlockCollector::add(BlockRequest request, const void* code) {
   is_empty_ = false;
   if (code != nullptr) code_ = code;
+  if (request_.site.file.empty()) request_.site = request.site;
   append(request_, std::move(request));
 }
 
 BlockRequest BlockCollector::take_request() {
+  for (const ExpectedSchema& expected : std::exchange(expected_, {})) {
+    std::string problem = expected.problem(request_.defs);
+    if (!problem.empty()) request_.errors.push_back(std::move(problem));
+  }
   is_empty_ = true;
   code_ = nullptr;
   return std::exchange(request_, BlockRequest{});
 }
 
 void BlockCollector::commit() {
-  if (is_empty_) return;
+  if (is_empty_ && expected_.empty()) return;
   const void* const code = code_;
   BlockRequest request = take_request();
   request.for_good = true;

@@ -1,11 +1,14 @@
 #include <keyway/core/base/warning.h>
 #include <keyway/stable/abi/errors.h>
 
+#include <cstdint>
 #include <exception>
 
 namespace keyway::inline v1::abi {
 
 namespace {
+
+constinit thread_local std::uint64_t failures_of_thread = 0;
 
 std::string& message_of_thread() {
   thread_local std::string message;
@@ -16,7 +19,10 @@ std::string& message_of_thread() {
 
 const char* last_error() noexcept { return message_of_thread().c_str(); }
 
+std::uint64_t failure_count() noexcept { return failures_of_thread; }
+
 void remember_exception(const char* function) noexcept {
+  ++failures_of_thread;
   std::string& message = message_of_thread();
   try {
     try {

@@ -4,12 +4,15 @@
 #include <keyway/core/base/error.h>
 #include <keyway/stable/abi.h>
 
+#include <cstdint>
 #include <string>
 
 namespace keyway::inline v1::abi {
 
 // What the last failure of this thread was; empty if there was none.
 const char* last_error() noexcept;
+// How many failures the thread has seen.
+std::uint64_t failure_count() noexcept;
 // Keeps the exception that is being handled; `function` is put in front.
 void remember_exception(const char* function) noexcept;
 

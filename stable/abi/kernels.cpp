@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -41,6 +44,21 @@ class RunningKernel {
 };
 constinit thread_local RunningKernel* RunningKernel::innermost_ = nullptr;
 
+// Runs a kernel on its slots. What it throws after a call of its own failed says why that one failed, too: some
+// libraries only say which it was.
+void run(const AbiKernel& kernel, StableIValue* slots, std::size_t num_arguments, std::size_t num_results) {
+  const std::uint64_t failures = failure_count();
+  RunningKernel running(kernel);
+  try {
+    kernel.function(slots, num_arguments, num_results);
+  } catch (const std::exception& error) {
+    const std::string text = error.what(), why = last_error();
+    if (failure_count() == failures || text.find(why) != std::string::npos) throw;
+    throw std::runtime_error(text + ": " + why);
+  }
+  if (running.failure) KEYWAY_FAIL(Value, "{}", *running.failure);
+}
+
 void call(const OperatorEntry& op, const KernelBase& self, DispatchKeySet, Stack& stack) {
   const FunctionSchema& schema = op.schema();
   const ArgumentList arguments = schema.arguments(), results = schema.returns();
@@ -50,12 +68,7 @@ void call(const OperatorEntry& op, const KernelBase& self, DispatchKeySet, Stack
     slots[i] = make_slot(arguments[i].type(), std::move(stack[first + i]));
   stack.resize(first);
 
-  const AbiKernel& kernel = *static_cast<const AbiKernel*>(self.context);
-  {
-    RunningKernel running(kernel);
-    kernel.function(slots.data(), arguments.size(), results.size());
-    if (running.failure) KEYWAY_FAIL(Value, "{}", *running.failure);
-  }
+  run(*static_cast<const AbiKernel*>(self.context), slots.data(), arguments.size(), results.size());
   for_each_index(results.size(), [&](std::size_t i) { stack.push_back(take_slot(results[i].type(), slots[i])); });
 }
 

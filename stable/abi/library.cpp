@@ -1,8 +1,5 @@
 // Libraries of operators: what they ask for goes to the registry statement by statement.
 #include <keyway/core/base/warning.h>
-#include <keyway/core/schema/evolution.h>
-#include <keyway/core/schema/owned.h>
-#include <keyway/core/schema/printer.h>
 #include <keyway/dispatch/registry/library.h>
 #include <keyway/dispatch/registry/register_block.h>
 #include <keyway/stable/abi/constants.h>
@@ -58,15 +55,7 @@ class OperatorLibrary {
     register_block(std::move(request), reinterpret_cast<const void*>(kernel));
   }
   void expect(const char* schema) {
-    const OwnedSchema there(ns_ + "::" + without_namespace(&checked(schema, "the schema")));
-    const std::string name(there->full_name());
-    const auto found = Dispatcher::singleton().find_op(name);
-    KEYWAY_CHECK_AS(Registration, found, "at {}: there is no operator {}, which the library was built for: {}",
-                    site_.str(), name, to_string(*there));
-    const OwnedSchema here(ns_ + "::" + without_namespace(found->entry().info().schema));
-    const std::string difference = schema_difference(*there, *here);
-    KEYWAY_CHECK_AS(Registration, difference.empty(), "at {}: {} is not what the library was built for: {}",
-                    site_.str(), name, difference);
+    expect_schema(ns_ + "::" + without_namespace(&checked(schema, "the schema")), site_);
   }
 
  private:

@@ -3,11 +3,15 @@
 #include <keyway/dispatch/plugin/load_library.h>
 #include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/tests/in_child.h>
 #include <keyway/tests/plugins/plugin_files.h>
 #include <keyway/tests/stable/handles.h>
 
+#include <dlfcn.h>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 using namespace keyway;
@@ -15,15 +19,15 @@ using namespace keyway::testing;
 
 namespace {
 
-OperatorHandle op(const std::string& name) { return Dispatcher::singleton().op("plain::" + name); }
+OperatorHandle plain_op(const std::string& name) { return Dispatcher::singleton().op("plain::" + name); }
 
 void check_scale() {
-  const auto scale = op("scale").typed<Tensor(const Tensor&, double)>();
+  const auto scale = plain_op("scale").typed<Tensor(const Tensor&, double)>();
   const Tensor x = arange(6, TensorOptions(kFloat64)).reshape({2, 3});
   CHECK(equal(scale.call(x, 0.5), x * 0.5));
-  CHECK(op("scale").entry().has_tag("pointwise"));
+  CHECK(plain_op("scale").entry().has_tag("pointwise"));
   CHECK(error_alone([&] { scale.call(ones({2}), 2); }) == "plain::scale: plain::scale takes float64");
-  CHECK(error_alone([] { op("failing").typed<Tensor()>().call(); }) ==
+  CHECK(error_alone([] { plain_op("failing").typed<Tensor()>().call(); }) ==
         "plain::failing: aoti_torch_get_dim: the handle of a tensor is null");
 }
 
@@ -82,7 +86,7 @@ TEST_CASE("values of all types go through slots and come back") {
   for (const bool absent : {false, true}) {
     const Stack given = one_of_each(absent);
     Stack stack = given;
-    op("echo").call_boxed(stack);
+    plain_op("echo").call_boxed(stack);
     REQUIRE(stack.size() == given.size());
     for (std::size_t i = 0; i < given.size(); ++i) {
       INFO("value " << i);
@@ -98,7 +102,7 @@ TEST_CASE("values of all types go through slots and come back") {
 
 TEST_CASE("what a kernel leaves that is no tensor is an error of the call") {
   const LoadedPlugin plugin = load_plugin(plugin_module("plain0").string());
-  const auto wrong = op("wrong_slot").typed<Tensor(std::int64_t)>();
+  const auto wrong = plain_op("wrong_slot").typed<Tensor(std::int64_t)>();
   CHECK(error_alone([&] { wrong.call(0); }) == "plain::wrong_slot: the handle of a tensor is null");
   CHECK(error_alone([&] { wrong.call(1); }) == "plain::wrong_slot: 17 is no handle of a tensor");
   CHECK(error_alone([&] { wrong.call(2); }) ==
@@ -107,8 +111,8 @@ TEST_CASE("what a kernel leaves that is no tensor is an error of the call") {
 
 TEST_CASE("a library is not unloaded while a tensor over its memory lives") {
   LoadedPlugin plugin = load_plugin(plugin_module("plain0").string());
-  const auto deleted = op("deleted").typed<std::int64_t()>();
-  std::optional<Tensor> tensor = op("borrow").typed<Tensor()>().call();
+  const auto deleted = plain_op("deleted").typed<std::int64_t()>();
+  std::optional<Tensor> tensor = plain_op("borrow").typed<Tensor()>().call();
   CHECK(equal(*tensor, arange(6, TensorOptions(kFloat64)).reshape({2, 3})));
   const std::string refused = error_of([&] { plugin.unload(); });
   CHECK(refused.find("1 tensor of 48 bytes") != std::string::npos);
@@ -140,12 +144,33 @@ TEST_CASE("a library with mistakes is refused with all of them, and nothing of i
   CHECK(nulls.find("the kernel is null") != std::string::npos);
 }
 
+TEST_CASE("where PyTorch is in the process, a library is refused") {
+  // A library of its name is enough to tell.
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("stable_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  const std::filesystem::path torch = folder / "libtorch_cpu.so";
+  std::filesystem::copy_file(
+      std::filesystem::path(KEYWAY_TEST_PLUGINS).parent_path() / "keyway_torch_abi" / "libtorch_cpu.so", torch,
+      std::filesystem::copy_options::overwrite_existing);
+  CHECK(in_child([&] {
+    if (dlopen(torch.c_str(), RTLD_NOW) == nullptr) return false;
+    try {
+      static_cast<void>(load_plugin(plugin_module("plain0").string()));
+    } catch (const Error& error) {
+      return std::string(error.what()).find(torch.string() + " of PyTorch is loaded in this process") !=
+             std::string::npos;
+    }
+    return false;
+  }));
+  std::filesystem::remove_all(folder);
+}
+
 #if defined(KEYWAY_TEST_OTHER_COMPILER)
 TEST_CASE("a library by another compiler is loaded and called") {
   LoadedPlugin plugin = load_plugin(plugin_module("plain_other").string());
   check_scale();
   Stack stack = one_of_each(false);
-  op("echo").call_boxed(stack);
+  plain_op("echo").call_boxed(stack);
   CHECK(to_string(stack[20]) == "['', 'b']");
 }
 #endif
