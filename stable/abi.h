@@ -79,6 +79,9 @@ KEYWAY_ABI_EXPORT const char* torch_exception_get_what_without_backtrace(void);
 // if it is null, with that of the last failure. The results are not read.
 KEYWAY_ABI_EXPORT void keyway_abi_fail(const char* message);
 
+// Throws std::runtime_error of the message, unless the condition holds: for kernels in C++.
+KEYWAY_ABI_EXPORT void aoti_torch_check(bool condition, const char* function, const char* file, uint32_t line,
+                                        const char* message);
 // Warns: the text is followed by where it was written.
 KEYWAY_ABI_EXPORT void aoti_torch_warn(const char* function, const char* file, uint32_t line, const char* message);
 
@@ -350,7 +353,9 @@ KEYWAY_ABI_EXPORT AOTITorchError torch_call_dispatcher(const char* name, const c
 KEYWAY_ABI_EXPORT AOTITorchError aoti_torch_call_dispatcher(const char* name, const char* overload,
                                                             StableIValue* stack);
 
-// Operators by functions of their own. Lists are an address and a length; of options null means absent.
+// Operators by functions of their own. Lists are an address and a length; of options null means absent. Some hundred
+// more, aoti_torch_cpu_abs and others, are there for libraries that name them; torch_call_dispatcher calls any
+// operator.
 KEYWAY_ABI_EXPORT AOTITorchError aoti_torch_aten_amax(AtenTensorHandle self, const int64_t* dim, int64_t dim_length,
                                                       int32_t keepdim, AtenTensorHandle* result);
 KEYWAY_ABI_EXPORT AOTITorchError aoti_torch_aten_fill__Scalar(AtenTensorHandle self, double value);

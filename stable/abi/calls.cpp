@@ -1,4 +1,3 @@
-#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/stable/abi/calls.h>
 #include <keyway/stable/abi/errors.h>
 #include <keyway/stable/abi/handles.h>
@@ -11,19 +10,6 @@
 namespace keyway::inline v1::abi {
 
 namespace {
-
-// The operators that a thread has called by name, as long as none is defined or removed.
-OperatorHandle operator_of(const std::string& name) {
-  thread_local std::uint64_t generation = 0;
-  thread_local std::unordered_map<std::string, OperatorHandle> known;
-  if (const std::uint64_t now = Dispatcher::singleton().generation(); now != generation) {
-    known.clear();
-    generation = now;
-  }
-  const auto at = known.find(name);
-  if (at != known.end()) return at->second;
-  return known.emplace(name, Dispatcher::singleton().op(name)).first->second;
-}
 
 // Empties slots that are arguments, and fills them with the results.
 void call_with_slots(const OperatorHandle& op, StableIValue* slots) {
@@ -45,6 +31,19 @@ AOTITorchError call_by_name(const char* function, const char* name, const char* 
 }
 
 }  // namespace
+
+OperatorHandle operator_of(const std::string& name) {
+  thread_local std::uint64_t generation = 0;
+  // What the thread has called by name, as long as no operator is defined or removed.
+  thread_local std::unordered_map<std::string, OperatorHandle> known;
+  if (const std::uint64_t now = Dispatcher::singleton().generation(); now != generation) {
+    known.clear();
+    generation = now;
+  }
+  const auto at = known.find(name);
+  if (at != known.end()) return at->second;
+  return known.emplace(name, Dispatcher::singleton().op(name)).first->second;
+}
 
 Stack call(std::string_view name, std::initializer_list<IValue> arguments) {
   Stack stack(arguments);

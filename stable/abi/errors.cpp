@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <stdexcept>
 
 namespace keyway::inline v1::abi {
 
@@ -44,7 +45,19 @@ using namespace keyway::abi;
 const char* torch_exception_get_what() { return last_error(); }
 const char* torch_exception_get_what_without_backtrace() { return last_error(); }
 
-void aoti_torch_warn(const char* function, const char* file, std::uint32_t line, const char* message) {
+namespace {
+
+// "message (function at file:line)".
+std::string with_place(const char* message, const char* function, const char* file, std::uint32_t line) {
   const auto text = [](const char* part) { return std::string(part == nullptr ? "?" : part); };
-  keyway::try_warn(text(message) + " (" + text(function) + " at " + text(file) + ":" + std::to_string(line) + ")");
+  return text(message) + " (" + text(function) + " at " + text(file) + ":" + std::to_string(line) + ")";
+}
+
+}  // namespace
+
+void aoti_torch_check(bool condition, const char* function, const char* file, std::uint32_t line, const char* message) {
+  if (!condition) throw std::runtime_error(with_place(message, function, file, line));
+}
+void aoti_torch_warn(const char* function, const char* file, std::uint32_t line, const char* message) {
+  keyway::try_warn(with_place(message, function, file, line));
 }

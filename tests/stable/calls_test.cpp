@@ -9,7 +9,30 @@
 using namespace keyway;
 using namespace keyway::testing;
 
-extern "C" AOTITorchError torch_tensor_from_pyobject(void* object, AtenTensorHandle* result);
+extern "C" {
+AOTITorchError torch_tensor_from_pyobject(void* object, AtenTensorHandle* result);
+AOTITorchError aoti_torch_cpu__int_mm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat2);
+// By the rule of stable/abi/schema_call.h.
+AOTITorchError aoti_torch_cpu_abs(AtenTensorHandle self, AtenTensorHandle* ret0);
+AOTITorchError aoti_torch_cpu_add_Tensor(AtenTensorHandle self, AtenTensorHandle other, double alpha,
+                                         AtenTensorHandle* ret0);
+AOTITorchError aoti_torch_cpu_mm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat2);
+AOTITorchError aoti_torch_cpu_cat(const AtenTensorHandle* tensors, std::int64_t tensors_length, std::int64_t dim,
+                                  AtenTensorHandle* ret0);
+AOTITorchError aoti_torch_cpu_sort_stable(AtenTensorHandle self, std::int32_t* stable, std::int64_t dim,
+                                          std::int32_t descending, AtenTensorHandle* ret0, AtenTensorHandle* ret1);
+AOTITorchError aoti_torch_cpu_slice_Tensor(AtenTensorHandle self, std::int64_t dim, std::int64_t* start,
+                                           std::int64_t* end, std::int64_t step, AtenTensorHandle* ret0);
+AOTITorchError aoti_torch_cpu_index_Tensor(AtenTensorHandle self, const AtenTensorHandle** indices,
+                                           std::int64_t indices_length, AtenTensorHandle* ret0);
+AOTITorchError aoti_torch_cpu_rand(const std::int64_t* size, std::int64_t size_length, std::int32_t* dtype,
+                                   std::int32_t* layout, std::int32_t* device_type, std::int32_t device_index,
+                                   std::int32_t* pin_memory, AtenTensorHandle* ret0);
+AOTITorchError aoti_torch_cpu_bernoulli__float(AtenTensorHandle self, double p, AtenGeneratorHandle* generator);
+AOTITorchError aoti_torch_cpu_searchsorted_Tensor(AtenTensorHandle sorted_sequence, AtenTensorHandle self,
+                                                  std::int32_t out_int32, std::int32_t right, const char** side,
+                                                  AtenTensorHandle* sorter, AtenTensorHandle* ret0);
+}
 
 namespace {
 
@@ -103,6 +126,56 @@ TEST_CASE("calls that cannot be made say why, and give back what they were given
 TEST_CASE("functions that Keyway does not serve are failures that say so") {
   CHECK(failure(torch_tensor_from_pyobject(nullptr, nullptr)) ==
         "torch_tensor_from_pyobject: Keyway does not have it: tensors of Python do not cross the stable C ABI");
+}
+
+TEST_CASE("operators as C functions take what their schemas say") {
+  const Tensor x = arange(6, TensorOptions(kFloat32)).reshape({2, 3}) - 2.5, y = ones({2, 3});
+  const TensorHandle self = handle_of(x), other = handle_of(y);
+  CHECK(equal(tensor_of(owned(aoti_torch_cpu_abs, self.get())), x.abs()));
+  CHECK(equal(tensor_of(owned(aoti_torch_cpu_add_Tensor, self.get(), other.get(), 0.5)), x + y * 0.5));
+  const Tensor product = empty({2, 2});
+  REQUIRE(aoti_torch_cpu_mm_out(handle_of(product).get(), self.get(), handle_of(y.t()).get()) == KEYWAY_ABI_SUCCESS);
+  CHECK(equal(product, x.mm(y.t())));
+  const AtenTensorHandle both[] = {self.get(), other.get()};
+  CHECK(equal(tensor_of(owned(aoti_torch_cpu_cat, &both[0], std::int64_t{2}, std::int64_t{1})), cat({x, y}, 1)));
+
+  std::int32_t stable = 1;
+  AtenTensorHandle values = nullptr, indices = nullptr;
+  REQUIRE(aoti_torch_cpu_sort_stable(self.get(), &stable, 1, 1, &values, &indices) == KEYWAY_ABI_SUCCESS);
+  CHECK(equal(tensor_of(TensorHandle(values)), std::get<0>(x.sort(1, true))));
+  CHECK(equal(tensor_of(TensorHandle(indices)), std::get<1>(x.sort(1, true))));
+
+  std::int64_t from = 1, *absent = nullptr;
+  CHECK(
+      equal(tensor_of(owned(aoti_torch_cpu_slice_Tensor, self.get(), std::int64_t{1}, &from, absent, std::int64_t{1})),
+            x.slice(1, 1)));
+  AtenTensorHandle columns = handle_of(full({1}, 2, kInt64)).release();
+  const AtenTensorHandle* where[] = {nullptr, &columns};
+  CHECK(equal(tensor_of(owned(aoti_torch_cpu_index_Tensor, self.get(), &where[0], std::int64_t{2})), x.slice(1, 2, 3)));
+  aoti_torch_delete_tensor_object(columns);
+
+  const std::int64_t size[] = {3, 2};
+  std::int32_t dtype = aoti_torch_dtype_float64(), device = aoti_torch_device_type_cpu(), *none = nullptr;
+  const Tensor random =
+      tensor_of(owned(aoti_torch_cpu_rand, &size[0], std::int64_t{2}, &dtype, none, &device, -1, none));
+  CHECK(random.dtype() == kFloat64);
+  CHECK(random.sizes().vec() == std::vector<std::int64_t>{3, 2});
+  const Tensor drawn = zeros({8});
+  REQUIRE(aoti_torch_cpu_bernoulli__float(handle_of(drawn).get(), 1.0, nullptr) == KEYWAY_ABI_SUCCESS);
+  CHECK(equal(drawn, ones({8})));
+  const char* side = "right";
+  CHECK(equal(
+      tensor_of(owned(aoti_torch_cpu_searchsorted_Tensor, handle_of(arange(4)).get(),
+                      handle_of(full({1}, 2, kInt64)).get(), 0, 0, &side, static_cast<AtenTensorHandle*>(nullptr))),
+      full({1}, 3, kInt64)));
+
+  AtenTensorHandle result = nullptr;
+  CHECK(failure(aoti_torch_cpu_cat(nullptr, 2, 0, &result)) == "aoti_torch_cpu_cat: the list is null");
+  CHECK(failure(aoti_torch_cpu_cat(&both[0], -1, 0, &result)) == "aoti_torch_cpu_cat: -1 is no length of a list");
+  CHECK(failure(aoti_torch_cpu_abs(self.get(), nullptr)) == "aoti_torch_cpu_abs: the result is null");
+  CHECK(failure(aoti_torch_cpu_abs(nullptr, &result)) == "aoti_torch_cpu_abs: the handle of a tensor is null");
+  CHECK(failure(aoti_torch_cpu__int_mm_out(self.get(), self.get(), self.get())).find("there is no such operator") !=
+        std::string::npos);
 }
 
 TEST_CASE("calls record gradients as those of the C++ API do") {

@@ -1,5 +1,6 @@
 // What slots hold besides tensors, and the constants.
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/core/base/warning.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/tests/stable/handles.h>
 
@@ -101,6 +102,16 @@ TEST_CASE("the message of a failure is its thread's") {
   CHECK(failure(torch_list_size(nullptr, &size)) == "torch_list_size: the handle of a list is null");
   std::thread([] { CHECK(std::string(torch_exception_get_what()).empty()); }).join();
   CHECK(torch_exception_get_what() == std::string("torch_list_size: the handle of a list is null"));
+}
+
+TEST_CASE("a check throws, and a warning is heard, with the place they stand at") {
+  std::string heard;
+  const WarningHandler before = set_warning_handler([&](std::string_view text) { heard = text; });
+  aoti_torch_warn("f", "file.cpp", 3, "beware");
+  set_warning_handler(before);
+  CHECK(heard == "beware (f at file.cpp:3)");
+  aoti_torch_check(true, "f", "file.cpp", 3, "wrong");
+  CHECK_THROWS_WITH(aoti_torch_check(false, "f", nullptr, 3, "wrong"), "wrong (f at ?:3)");
 }
 
 TEST_CASE("a range is gone through once, from several threads") {
