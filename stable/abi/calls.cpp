@@ -53,8 +53,7 @@ Stack call(std::string_view name, std::initializer_list<IValue> arguments) {
 
 void give_results(const Stack& results, std::initializer_list<AtenTensorHandle*> handles) {
   std::size_t next = 0;
-  for (AtenTensorHandle* const handle : handles)
-    checked(handle, "the result") = new_handle<AtenTensorOpaque>(results[next++].to_tensor());
+  for (AtenTensorHandle* const handle : handles) give_handle(handle, results[next++].to_tensor());
 }
 
 }  // namespace keyway::inline v1::abi

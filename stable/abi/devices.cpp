@@ -65,8 +65,7 @@ AOTITorchError torch_get_num_threads(std::uint32_t* result) {
 }
 
 AOTITorchError aoti_torch_create_device_guard(std::int32_t device_index, DeviceGuardHandle* result) {
-  return guarded(__func__,
-                 [&] { checked(result, "the result") = new_handle<DeviceGuardOpaque>(cuda_device(device_index)); });
+  return guarded(__func__, [&] { give_handle(result, cuda_device(device_index)); });
 }
 AOTITorchError aoti_torch_device_guard_set_index(DeviceGuardHandle guard, std::int32_t device_index) {
   return guarded(__func__, [&] { held(guard).reset_device(cuda_device(device_index)); });
@@ -79,9 +78,7 @@ AOTITorchError aoti_torch_get_current_device_index(std::int32_t* result) {
 }
 
 AOTITorchError aoti_torch_get_current_stream(std::int32_t device_index, StreamHandle* result) {
-  return guarded(__func__, [&] {
-    checked(result, "the result") = new_handle<StreamOpaque>(current_stream(cuda_device(device_index)));
-  });
+  return guarded(__func__, [&] { give_handle(result, current_stream(cuda_device(device_index))); });
 }
 AOTITorchError aoti_torch_stream_id(StreamHandle stream, std::int64_t* result) {
   return guarded(__func__, [&] { checked(result, "the result") = held(stream).id(); });

@@ -21,13 +21,29 @@ const char* name_of(HandleKind kind) {
   return "no handle";
 }
 
+// Whether a handle may stand there at all.
+bool is_address(const void* handle) {
+  const auto address = reinterpret_cast<std::uintptr_t>(handle);
+  return address >= kFirstPage && address % alignof(HandleKind) == 0;
+}
+
 }  // namespace
 
+void discard_handle(void* handle) noexcept {
+  if (!is_address(handle)) return;
+  switch (*static_cast<const HandleKind*>(handle)) {
+    case HandleKind::Tensor: return delete_handle(reinterpret_cast<AtenTensorHandle>(handle));
+    case HandleKind::List: return delete_handle(reinterpret_cast<StableListHandle>(handle));
+    case HandleKind::String: return delete_handle(reinterpret_cast<StringHandle>(handle));
+    case HandleKind::Generator: return delete_handle(reinterpret_cast<AtenGeneratorHandle>(handle));
+    case HandleKind::Scalar: return delete_handle(reinterpret_cast<KeywayScalarHandle>(handle));
+    default: return;
+  }
+}
+
 void check_handle(const void* handle, HandleKind kind, const char* name) {
-  const auto address = reinterpret_cast<std::uintptr_t>(handle);
   KEYWAY_CHECK_AS(Type, handle != nullptr, "the handle of {} is null", name);
-  KEYWAY_CHECK_AS(Type, address >= kFirstPage && address % alignof(HandleKind) == 0, "{} is no handle of {}",
-                  static_cast<std::uint64_t>(address), name);
+  KEYWAY_CHECK_AS(Type, is_address(handle), "{} is no handle of {}", reinterpret_cast<std::uint64_t>(handle), name);
   const HandleKind given = *static_cast<const HandleKind*>(handle);
   KEYWAY_CHECK_AS(Type, given == kind, "a handle of {} is expected, but this is {}", name, name_of(given));
 }

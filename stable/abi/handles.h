@@ -2,12 +2,12 @@
 // handle of another kind, or none, is an error as far as memory can tell.
 #pragma once
 
-#include <keyway/core/base/error.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/dtype/scalar.h>
 #include <keyway/core/random/generator.h>
 #include <keyway/core/tensor/tensor_base.h>
 #include <keyway/stable/abi.h>
+#include <keyway/stable/abi/errors.h>
 
 #include <cstdint>
 #include <string>
@@ -81,9 +81,25 @@ void delete_handle(Opaque* handle) {
   delete object;
 }
 
-// What a handle holds, which is deleted.
+// Gives the caller a new handle.
+template <typename Opaque, typename... Args>
+void give_handle(Opaque** result, Args&&... args) {
+  Opaque*& given = checked(result, "the result");  // before there is one that could be lost
+  given = new_handle<Opaque>(std::forward<Args>(args)...);
+}
+
+// Deletes a handle of any kind that a slot may hold, and nothing else.
+void discard_handle(void* handle) noexcept;
+
+// What the handle of a slot holds. The handle is deleted, also where it is of another kind than expected, which throws.
 template <typename Opaque>
 typename HandleOf<Opaque>::Held take(Opaque* handle) {
+  try {
+    held(handle);
+  } catch (...) {
+    discard_handle(handle);
+    throw;
+  }
   typename HandleOf<Opaque>::Held value = std::move(held(handle));
   delete_handle(handle);
   return value;

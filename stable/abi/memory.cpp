@@ -119,7 +119,7 @@ AOTITorchError torch_from_blob(void* data, std::int64_t ndim, const std::int64_t
   return guarded(__func__, [&] {
     check_layout(layout, metadata_size);
     const Blob blob = blob_of(data, ndim, sizes, strides, storage_offset, dtype, device_type, device_index);
-    checked(result, "the result") = new_handle<AtenTensorOpaque>(tensor_over(blob, deleter, context));
+    give_handle(result, tensor_over(blob, deleter, context));
   });
 }
 AOTITorchError aoti_torch_create_tensor_from_blob_v2(void* data, std::int64_t ndim, const std::int64_t* sizes,
@@ -143,16 +143,15 @@ AOTITorchError aoti_torch_as_strided(AtenTensorHandle self, const std::int64_t* 
                                      AtenTensorHandle* result) {
   return guarded(__func__, [&] {
     const std::int64_t ndim = tensor_of(self).dim();
-    checked(result, "the result") =
-        new_handle<AtenTensorOpaque>(view_of(self, list_of(sizes, ndim, "the sizes"),
-                                             list_of(strides, ndim, "the strides"), tensor_of(self).storage_offset()));
+    give_handle(result, view_of(self, list_of(sizes, ndim, "the sizes"), list_of(strides, ndim, "the strides"),
+                                tensor_of(self).storage_offset()));
   });
 }
 AOTITorchError aoti_torch__reinterpret_tensor(AtenTensorHandle self, std::int64_t ndim, const std::int64_t* sizes,
                                               const std::int64_t* strides, std::int64_t storage_offset,
                                               AtenTensorHandle* result) {
   return guarded(__func__, [&] {
-    checked(result, "the result") = new_handle<AtenTensorOpaque>(
-        view_of(self, list_of(sizes, ndim, "the sizes"), list_of(strides, ndim, "the strides"), storage_offset));
+    give_handle(result, view_of(self, list_of(sizes, ndim, "the sizes"), list_of(strides, ndim, "the strides"),
+                                storage_offset));
   });
 }

@@ -28,7 +28,7 @@ AOTITorchError tensor_with(const char* function, Number value, ScalarType dtype,
   return guarded(function, [&] {
     const TensorBase tensor = make_tensor({}, dtype, Device(DeviceType::CPU));
     std::memcpy(tensor.data_ptr(), &value, sizeof(value));
-    checked(result, "the result") = new_handle<AtenTensorOpaque>(tensor);
+    give_handle(result, tensor);
   });
 }
 

@@ -134,8 +134,7 @@ AOTITorchError call_by_schema(const char* function, const char* op,
     for (AtenTensorHandle*& result : results) result = given.next_result();
     given.check_end();
     handle.call_boxed(stack);
-    for (std::size_t i = 0; i < results.size(); ++i)
-      checked(results[i], "the result") = new_handle<AtenTensorOpaque>(stack[i].to_tensor());
+    for (std::size_t i = 0; i < results.size(); ++i) give_handle(results[i], stack[i].to_tensor());
   });
 }
 

@@ -20,10 +20,10 @@ std::int64_t* borrowed(IntArrayRef list) { return const_cast<std::int64_t*>(list
 }  // namespace
 
 AOTITorchError aoti_torch_new_uninitialized_tensor(AtenTensorHandle* result) {
-  return guarded(__func__, [&] { checked(result, "the result") = new_handle<AtenTensorOpaque>(); });
+  return guarded(__func__, [&] { give_handle(result); });
 }
 AOTITorchError aoti_torch_new_tensor_handle(AtenTensorHandle tensor, AtenTensorHandle* result) {
-  return guarded(__func__, [&] { checked(result, "the result") = new_handle<AtenTensorOpaque>(held(tensor)); });
+  return guarded(__func__, [&] { give_handle(result, held(tensor)); });
 }
 AOTITorchError aoti_torch_delete_tensor_object(AtenTensorHandle tensor) {
   return guarded(__func__, [&] { delete_handle(tensor); });
@@ -32,7 +32,7 @@ AOTITorchError aoti_torch_assign_tensors(AtenTensorHandle source, AtenTensorHand
   return guarded(__func__, [&] { held(target) = held(source); });
 }
 AOTITorchError aoti_torch_assign_tensors_out(AtenTensorHandle source, AtenTensorHandle* result) {
-  return guarded(__func__, [&] { checked(result, "the result") = new_handle<AtenTensorOpaque>(held(source)); });
+  return guarded(__func__, [&] { give_handle(result, held(source)); });
 }
 AOTITorchError aoti_torch_is_defined(AtenTensorHandle tensor, bool* result) {
   return guarded(__func__, [&] { checked(result, "the result") = held(tensor).defined(); });

@@ -15,7 +15,7 @@ StableIValue& item_of(StableListHandle list, std::size_t index) {
 
 template <typename T>
 AOTITorchError new_scalar(const char* function, T value, KeywayScalarHandle* result) {
-  return guarded(function, [&] { checked(result, "the result") = new_handle<KeywayScalarOpaque>(value); });
+  return guarded(function, [&] { give_handle(result, value); });
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ AOTITorchError torch_new_list_reserve_size(std::size_t capacity, StableListHandl
   return guarded(__func__, [&] {
     std::vector<StableIValue> items;
     items.reserve(capacity);
-    checked(result, "the result") = new_handle<StableListOpaque>(std::move(items));
+    give_handle(result, std::move(items));
   });
 }
 AOTITorchError torch_list_size(StableListHandle list, std::size_t* result) {
@@ -46,7 +46,7 @@ AOTITorchError torch_delete_list(StableListHandle list) {
 AOTITorchError torch_new_string_handle(const char* data, std::size_t length, StringHandle* result) {
   return guarded(__func__, [&] {
     const char* const begin = length == 0 ? "" : &checked(data, "the text");
-    checked(result, "the result") = new_handle<StringOpaque>(begin, length);
+    give_handle(result, begin, length);
   });
 }
 AOTITorchError torch_string_length(StringHandle string, std::size_t* result) {
@@ -61,14 +61,17 @@ AOTITorchError torch_delete_string(StringHandle string) {
 
 // By operator new: libraries that are built for versions before 2.13 make and delete such slots themselves.
 AOTITorchError torch_new_stable_ivalue(StableIValue** result) {
-  return guarded(__func__, [&] { checked(result, "the result") = new StableIValue(0); });
+  return guarded(__func__, [&] {
+    StableIValue*& given = checked(result, "the result");
+    given = new StableIValue(0);
+  });
 }
 AOTITorchError torch_delete_stable_ivalue(StableIValue* slot) {
   return guarded(__func__, [&] { delete &checked(slot, "the slot"); });
 }
 
 AOTITorchError torch_new_generator_handle(AtenGeneratorHandle generator, AtenGeneratorHandle* result) {
-  return guarded(__func__, [&] { checked(result, "the result") = new_handle<AtenGeneratorOpaque>(held(generator)); });
+  return guarded(__func__, [&] { give_handle(result, held(generator)); });
 }
 AOTITorchError torch_generator_get_device(AtenGeneratorHandle generator, std::int32_t* device_type,
                                           std::int32_t* device_index) {

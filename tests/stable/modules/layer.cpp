@@ -54,7 +54,7 @@ KEYWAY_STABLE_LIBRARY(layer, m) {
   m.def("sorted(Tensor self) -> (Tensor, Tensor)");
   m.def("geometry(Tensor self) -> int[]");
   m.def("throws(int what) -> ()");
-  m.def("wrong_count(Tensor self, int more) -> Tensor");
+  m.def("wrong_count(int self, int more) -> int");
   m.def("held() -> Tensor");
   m.def(
       "echo(Tensor a, Tensor? b, int c, float d, bool e, str f, ScalarType g, Layout h, MemoryFormat i, Device j, "
@@ -87,7 +87,7 @@ KEYWAY_STABLE_LIBRARY_IMPL(layer, CompositeImplicitAutograd, m) {
     if (what == 4) call<Tensor>("aten::no_such_operator", "");
     if (what == 5) Device("nowhere");
   });
-  m.impl("wrong_count", [](const Tensor& self) { return self; });
+  m.impl("wrong_count", [](std::int64_t self) { return self; });
   m.impl("held", [] {
     auto numbers = std::make_shared<std::vector<float>>(4, 2.5F);
     const std::int64_t sizes[] = {4}, strides[] = {1};

@@ -127,11 +127,13 @@ __attribute__((constructor)) static void register_operators(void) {
   TorchLibraryHandle unknown = NULL;
   aoti_torch_library_init_impl("plain", "Nowhere", __FILE__, __LINE__, &unknown);
   torch_library_impl(unknown, "scale", scale, KEYWAY_ABI_VERSION);
+  aoti_torch_delete_library_object(unknown);
 #elif FAULT == 3
   TorchLibraryHandle aten = NULL;
   aoti_torch_library_init_fragment("aten", __FILE__, __LINE__, &aten);
   keyway_abi_library_expect(aten, "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, float value=2) -> Tensor");
   keyway_abi_library_expect(aten, "no_such_operator(Tensor self) -> Tensor");
+  aoti_torch_delete_library_object(aten);
 #elif FAULT == 4
   torch_library_impl(kernels, "scale", scale, UINT64_C(3) << 56);
 #elif FAULT == 5
