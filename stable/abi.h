@@ -315,7 +315,8 @@ KEYWAY_ABI_EXPORT AOTITorchError keyway_abi_delete_scalar(KeywayScalarHandle sca
 
 // What a library registers while it is loaded (in a constructor function or a static object) is registered once it is
 // loaded: all of it or, with every error listed, nothing. What it registers later is registered at once. The namespace
-// "aten" is Keyway's own, "keyway". Deleting a library object takes nothing back.
+// "aten" is Keyway's own, "keyway". Deleting a library object takes nothing back here, but in PyTorch it does: keep the
+// object as long as the library is loaded.
 
 // The block that owns a namespace: one a process.
 KEYWAY_ABI_EXPORT AOTITorchError aoti_torch_library_init_def(const char* ns, const char* file, uint32_t line,

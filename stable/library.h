@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <exception>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -160,16 +161,18 @@ class Library {
 
 namespace detail {
 
-// Runs a block when the library is loaded. While Keyway loads it, statements do not fail: errors are listed at the end.
+// A block that runs when the library is loaded, and stays until it is unloaded. While Keyway loads it, statements do
+// not fail: errors are listed at the end.
 class LibraryBlock {
  public:
   template <typename Init>
   LibraryBlock(const Init& init, void (*block)(Library&)) {
     TorchLibraryHandle handle = nullptr;
-    if (init(&handle) != KEYWAY_ABI_SUCCESS) return;
-    Library library(handle);
-    block(library);
+    if (init(&handle) == KEYWAY_ABI_SUCCESS) block(library_.emplace(handle));
   }
+
+ private:
+  std::optional<Library> library_;
 };
 
 }  // namespace detail

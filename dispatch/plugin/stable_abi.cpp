@@ -22,7 +22,8 @@ constexpr std::array<std::string_view, 5> kLibrariesOfTorch = {"libtorch.so", "l
                                                                "libc10.so", "libc10_cuda.so"};
 
 bool is_of_abi(std::string_view symbol) {
-  return symbol.starts_with("aoti_torch_") || symbol.starts_with("torch_") || symbol.starts_with("keyway_abi_");
+  // Whatever it does with others, it registers by such.
+  return symbol.starts_with("aoti_torch_") || symbol.starts_with("keyway_abi_");
 }
 
 // The file of PyTorch's that is loaded, if any is.

@@ -38,13 +38,17 @@ static void scale(StableIValue* stack, uint64_t num_arguments, uint64_t num_resu
   aoti_torch_delete_tensor_object(self);
 }
 
+// They stay as long as the library is loaded.
+static TorchLibraryHandle definitions, kernels;
+
 // Runs as the library is loaded. What is wrong is told at the end, so that nothing need be checked here.
 __attribute__((constructor)) static void register_operators(void) {
-  TorchLibraryHandle definitions = NULL, kernels = NULL;
   aoti_torch_library_init_def("c_example", __FILE__, __LINE__, &definitions);
   aoti_torch_library_def(definitions, "scale(Tensor self, float by) -> Tensor");
   aoti_torch_library_init_impl("c_example", "CPU", __FILE__, __LINE__, &kernels);
   torch_library_impl(kernels, "scale", scale, KEYWAY_ABI_VERSION);
+}
+__attribute__((destructor)) static void delete_libraries(void) {
   aoti_torch_delete_library_object(definitions);
   aoti_torch_delete_library_object(kernels);
 }
