@@ -51,10 +51,10 @@ class Links(Documents):
 
 class Blocks(Documents):
     def test_a_block_without_a_language_is_found(self):
-        self.expect("a\n\n" + fenced("", "x"), "3: '' is none of cmake, cpp, json, mermaid, python, sh, text")
+        self.expect("a\n\n" + fenced("", "x"), "3: '' is none of cmake, cpp, json, mermaid, python, sh, text, toml")
 
     def test_an_unknown_language_is_found(self):
-        self.expect(fenced("bash", "x"), "1: 'bash' is none of cmake, cpp, json, mermaid, python, sh, text")
+        self.expect(fenced("bash", "x"), "1: 'bash' is none of cmake, cpp, json, mermaid, python, sh, text, toml")
 
     def test_an_indented_block_is_found(self):
         self.expect("a\n\n    x\n    y\n\nb\n", "3: a block that is indented: fence it, with its language")
