@@ -57,7 +57,7 @@ struct CrossEntropyGradients {
     const std::int64_t target = rows->target[r];
     const Acc g = scale[r], top = normalizer[2 * r], log_sum = normalizer[2 * r + 1];
     KEYWAY_INDEPENDENT
-    for (std::int64_t i = 0; i < width; ++i) to[i] = g * decaying_exp(x[i] - top - log_sum);
+    for (std::int64_t i = 0; i < width; ++i) to[i] = g * given_decaying_exp(x[i] - top - log_sum);
     to[target] = g * std::expm1(x[target] - top - log_sum);
   }
 };

@@ -7,7 +7,7 @@
 
 namespace keyway::inline v1 {
 
-// Within 2 ulp; NaN gives NaN. Requires: x is not above 1.
+// Within 2 ulp for x <= 0; NaN gives NaN, and what is beyond float32 gives infinity. Requires: x is not above 120.
 //
 // e^x = 2^k e^r with k = round(x / ln 2), so |r| <= ln(2) / 2, where eight terms of the series leave an error
 // of r^8 / 8!, below 2^-27. The rounding is an addition of 1.5 * 2^23, after which k stands in the low bits.
@@ -33,5 +33,9 @@ namespace keyway::inline v1 {
   return series * first * second;
 }
 inline double decaying_exp(double x) { return std::exp(x); }
+
+// The same of a number that should not be above 0, but may be, as a caller gave it.
+[[gnu::always_inline]] inline float given_decaying_exp(float x) { return decaying_exp(x > 120.0f ? 120.0f : x); }
+inline double given_decaying_exp(double x) { return std::exp(x); }
 
 }  // namespace keyway::inline v1

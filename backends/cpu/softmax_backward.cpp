@@ -19,7 +19,7 @@ struct SoftmaxGradient {
 template <typename T>
 struct LogSoftmaxGradient {
   static constexpr T term(T g, T) { return g; }
-  static T result(T g, T y, T sum) { return g - decaying_exp(y) * sum; }
+  static T result(T g, T y, T sum) { return g - given_decaying_exp(y) * sum; }
 };
 
 template <typename F, typename T>

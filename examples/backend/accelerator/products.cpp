@@ -47,6 +47,7 @@ void mm(const TensorBase& self, const TensorBase& mat2, TensorBase& out) { multi
 
 void addmm(const TensorBase& self, const TensorBase& mat1, const TensorBase& mat2, const Scalar& beta,
            const Scalar& alpha, TensorBase& out) {
+  accept_if(kFloats.contains(out.dtype()), "the accelerator multiplies floats");
   const double factor = beta.to<double>();
   const TensorBase added = factor == 0 ? TensorBase() : expanded_to(self, out.sizes());  // NaN times 0 is no NaN here
   multiply(mat1, mat2, added, alpha.to<double>(), factor, out);

@@ -12,7 +12,7 @@ using namespace keyway;
 namespace {
 
 // Elements that are added up one after another, before their sum joins the others: rounding errors grow slower so.
-constexpr std::int64_t kBlock = 128;
+constexpr std::int64_t kBlock = 16;
 
 // The result with self's dimensions, of which those that were reduced have size 1.
 TensorBase with_all_dims(const TensorBase& out, const TensorBase& self, IntArrayRef reduced) {

@@ -66,8 +66,9 @@ void layer_norm(const TensorBase& input, IntArrayRef shape, const TensorBase& we
         double apart = 0, squares = 0;
         const std::int64_t begin = row * width, end = begin + width;
         // From the first element on, so that rows of equal elements have no variance.
-        for (std::int64_t i = begin; i < end; ++i) apart += opmath(x[i]) - opmath(x[begin]);
-        const double m = opmath(x[begin]) + apart / static_cast<double>(width);
+        const double origin = width > 0 && std::isfinite(opmath(x[begin])) ? opmath(x[begin]) : 0;
+        for (std::int64_t i = begin; i < end; ++i) apart += opmath(x[i]) - origin;
+        const double m = origin + apart / static_cast<double>(width);
         for (std::int64_t i = begin; i < end; ++i) squares += (opmath(x[i]) - m) * (opmath(x[i]) - m);
         const double r = 1 / std::sqrt(squares / static_cast<double>(width) + eps);
         for (std::int64_t i = begin; i < end; ++i) {

@@ -1,51 +1,21 @@
-#include <keyway/core/device/device_guard.h>
+#include <keyway/core/base/error.h>
 #include <keyway/core/dtype/visit_dtype.h>
-#include <keyway/core/random/generator.h>
-#include <keyway/core/schema/schema.h>
+#include <keyway/core/tensor/geometry.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/ops/all.h>
 #include <keyway/tools/keyway/conform/conform_judge.h>
-#include <keyway/tools/keyway/conform/tolerance.h>
+#include <keyway/tools/keyway/conform/spread_elements.h>
 #include <keyway/tools/keyway/fuzz/results.h>
-#include <keyway/tools/keyway/fuzz/seed_call.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
-#include <span>
 #include <utility>
 
 namespace keyway::inline v1::tools {
 
 namespace {
-
-constexpr std::uint64_t kSeed = 7;  // of random operators, for every call
-
-TensorBase on_cpu(const TensorBase& tensor) {
-  const NoGradGuard no_grad;
-  return tensor.is_cpu() ? tensor : TensorBase(Tensor(tensor).detach().to(kCPU));
-}
-
-std::uint32_t version_of(const TensorBase& tensor) { return tensor.is_inference() ? 0 : tensor._version(); }
-
-// Whether the tensors can be copied to a device: those of a few elements to the byte cannot, nor those on Meta.
-bool can_be_made(const std::vector<Value>& values) {
-  for (const Value& value : values) {
-    for (const TensorRecipe& recipe : value.tensors) {
-      const bool is_on_meta = recipe.device == DeviceType::Meta;
-      if (recipe.defined && (is_on_meta || !kCastTypes.contains(recipe.dtype))) return false;
-    }
-  }
-  return true;
-}
-
-// All elements of the storage, as a tensor of the CPU.
-TensorBase whole_storage(const TensorBase& tensor) {
-  const std::int64_t count[] = {static_cast<std::int64_t>(tensor.storage().nbytes() / tensor.itemsize())};
-  const std::int64_t stride[] = {1};
-  return on_cpu(make_view(tensor, count, stride, 0));
-}
 
 // Those of dimensions that have several elements.
 bool same_strides(const TensorBase& a, const TensorBase& b) {
@@ -73,52 +43,77 @@ Kinship kinship_of(const TensorBase& result, const std::vector<TensorBase>& argu
   return kinship;
 }
 
-// Numbers that all differ, in the range of those of the recipe.
-void spread(TensorRecipe& recipe) {
-  if (!recipe.defined || recipe.elements.size() < 2 || !is_floating_point(recipe.dtype)) return;
-  double low = INFINITY, high = -INFINITY;
-  for (const Scalar& element : recipe.elements) {
-    if (element.is_complex() || !std::isfinite(element.to<double>())) return;
-    low = std::min(low, element.to<double>());
-    high = std::max(high, element.to<double>());
-  }
-  constexpr int kCount = 61;  // no size of the plan is a multiple
-  recipe.elements.clear();
-  for (int i = 0; i < kCount; ++i) {
-    const double part = static_cast<double>(i * 23 % kCount) / kCount;
-    recipe.elements.emplace_back(low + (high - low) * part);
-  }
-}
-std::vector<Value> with_spread_elements(std::vector<Value> values) {
-  for (Value& value : values) std::for_each(value.tensors.begin(), value.tensors.end(), spread);
-  return values;
-}
-
 // A tensor of higher precision for a float or complex one.
 TensorBase widened(const TensorBase& tensor) {
   const NoGradGuard no_grad;
   const Tensor values = Tensor(tensor).detach();
-  if (is_complex(values.dtype())) return values.to(kComplexDouble);
-  return is_floating_point(values.dtype()) ? values.to(kDouble) : values;
+  const bool is_float = is_complex(values.dtype()) || is_floating_point(values.dtype());
+  if (!is_float) return values;
+  Tensor wide = values.to(is_complex(values.dtype()) ? kComplexDouble : kDouble);
+  wide.requires_grad_(tensor.requires_grad());
+  return wide;
+}
+
+bool shares_memory(const std::vector<Value>& values) {
+  return std::any_of(values.begin(), values.end(), [](const Value& value) {
+    return std::any_of(value.tensors.begin(), value.tensors.end(),
+                       [](const TensorRecipe& recipe) { return recipe.sharing != Sharing::None; });
+  });
+}
+
+// The narrowest float among the tensors.
+std::optional<ScalarType> narrowest_float(const std::vector<TensorBase>& tensors) {
+  std::optional<ScalarType> narrowest;
+  for (const TensorBase& tensor : tensors) {
+    if (!is_floating_point(tensor.dtype()) && !is_complex(tensor.dtype())) continue;
+    const auto size_of = [](ScalarType dtype) { return element_size(dtype) / (is_complex(dtype) ? 2 : 1); };
+    if (!narrowest || size_of(tensor.dtype()) < size_of(*narrowest)) narrowest = tensor.dtype();
+  }
+  return narrowest;
+}
+
+// Of integers, which are added up as floats here: how exact a sum of these is depends on all of them.
+double sum_of_integers(const std::vector<TensorBase>& tensors) {
+  double sum = 0;
+  for (const TensorBase& tensor : tensors) {
+    if (is_integral(tensor.dtype(), false)) sum += Tensor(tensor).to(kDouble).abs().sum().item<double>();
+  }
+  return sum;
+}
+
+// Each result is multiplied by numbers that differ, so that gradients do not cancel: those of a sum of softmax would.
+std::vector<Tensor> gradients_of(const ConformCall& call) {
+  constexpr std::int64_t kCount = 61;
+  std::vector<Tensor> gradients;
+  Tensor total;
+  for (const TensorBase& result : tensors_of(call.results)) {
+    if (!result.requires_grad() || result.is_leaf()) continue;
+    const Tensor root(result);
+    const Tensor real = is_complex(root.dtype()) ? view_as_real(root) : root;
+    const ScalarType wide = real.dtype() == kDouble ? kDouble : kFloat;
+    const Tensor numbers = arange(0, real.numel(), kDouble);
+    const Tensor weights = (remainder(numbers * 23, kCount) / kCount + 0.5).to(wide).to(real.device());
+    const Tensor sum = (real.to(wide) * weights.view(real.sizes())).sum();
+    total = total.defined() ? total + sum.to(total.dtype()) : sum;
+  }
+  if (!total.defined()) return gradients;
+  total.backward();
+  for (const TensorBase& argument : tensors_of(call.arguments)) {
+    if (argument.requires_grad() && argument.is_leaf()) gradients.push_back(Tensor(argument).grad());
+  }
+  return gradients;
 }
 
 }  // namespace
 
-ConformJudge::ConformJudge(const OperatorHandle& op, DeviceType device)
-    : Judge(device), op_(op), arguments_(argument_names(op)) {
-  for (const Argument argument : op.schema().arguments()) {
-    written_.push_back(argument.is_write());
-    out_.push_back(argument.is_out());
-    SchemaType type = argument.type();
-    if (type.is(TypeKind::Optional)) type = type.element();
-    names_device_.push_back(type.is(TypeKind::Device));
-  }
-  has_values_ = !op.entry().has_tag("nondeterministic");
-  is_pointwise_ = op.entry().has_tag("pointwise");
-}
-
 Outcome ConformJudge::judge(const std::vector<Value>& values) const {
   if (!can_be_made(values)) return {Verdict::NotServed, "tensors that cannot be copied"};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    // Elements that several tensors of a list have in common are changed in nobody's order.
+    if (op_.is_written(i) && !op_.is_out(i) && values[i].kind == Value::Kind::Tensors && shares_memory(values)) {
+      return {Verdict::NotServed, "a list that is written, and memory that is shared"};
+    }
+  }
   try {
     const Outcome outcome = compare(values);
     return outcome.verdict == Verdict::Returned ? compare(with_spread_elements(values)) : outcome;
@@ -128,73 +123,98 @@ Outcome ConformJudge::judge(const std::vector<Value>& values) const {
   }
 }
 
-ConformJudge::Call ConformJudge::call_on(const std::vector<Value>& values, DeviceType device) const {
-  Call call;
-  call.arguments = make_stack(values, device);
-  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-    if (names_device_[i]) call.arguments[i] = IValue(Device(device));
-    // A call draws from a generator of its own, which begins anew.
-    if (call.arguments[i].is(ValueTag::Generator)) {
-      Generator own(device);
-      own.manual_seed(kSeed);
-      call.arguments[i] = IValue(own);
-    }
-  }
-  for (const TensorBase& tensor : tensors_of(call.arguments)) call.versions.push_back(version_of(tensor));
-  call.results = call.arguments;
-  manual_seed(kSeed);
-  const Device current = current_device(device);
-  try {
-    op_.call_boxed(call.results);
-    if (device != DeviceType::CPU) synchronize(Device(device));
-    call.leaves_device = current_device(device) == current;
-  } catch (const Error& error) {
-    call.error = error.what();
-    call.is_served = error.kind() != ErrorKind::NotImplemented && error.kind() != ErrorKind::OutOfMemory;
-  }
-  return call;
-}
-
 Outcome ConformJudge::compare(const std::vector<Value>& values) const {
-  const Call cpu = call_on(values, DeviceType::CPU);
-  const Call there = call_on(values, device());
+  const ConformCall cpu = op_.call(values, DeviceType::CPU);
+  const ConformCall there = op_.call(values, device());
   if (!there.is_served || !cpu.is_served) return {Verdict::NotServed, there.is_served ? cpu.error : there.error};
   if (cpu.error.empty() && !there.error.empty()) return {Verdict::Differs, "refused: " + there.error};
-  if (!cpu.error.empty() && there.error.empty()) {
-    // What is refused for the sake of a value, a device need not look at.
-    if (call_on(values, DeviceType::Meta).error.empty()) return {Verdict::Refused, cpu.error};
+  if (!cpu.error.empty() && (there.error.empty() || there.is_late)) {
+    // What is refused for the sake of a value, a device need not look at, or finds while the host goes on.
+    if (op_.call(values, DeviceType::Meta).error.empty()) return {Verdict::Refused, cpu.error};
     return {Verdict::Differs, "served, but the CPU refuses: " + cpu.error};
   }
-  if (!there.leaves_device) return {Verdict::Differs, "another device is current after the call"};
-  std::string problem = there.error.empty() ? result_difference(there, cpu) : "";
-  if (problem.empty()) problem = argument_difference(there, cpu);
-  if (problem.empty() && there.error.empty()) problem = repeat_difference(values, there);
-  if (problem.empty() && there.error.empty()) problem = gradient_difference(there, cpu);
+  if (!there.leaves_device) return {Verdict::Differs, "another device or stream is current after the call"};
+  const bool returned = there.error.empty();
+  const ConformCall exact = returned ? exact_call(values) : ConformCall();
+  std::string problem = returned ? result_difference(values, there, cpu, exact) : "";
+  if (problem.empty()) problem = argument_difference(values, there, cpu, exact);
+  if (problem.empty() && returned) problem = repeat_difference(values, there);
+  if (problem.empty() && returned) problem = gradient_difference(values, there, cpu, exact);
   if (!problem.empty()) return {Verdict::Differs, problem};
-  return {there.error.empty() ? Verdict::Returned : Verdict::Refused, there.error};
+  return {returned ? Verdict::Returned : Verdict::Refused, there.error};
 }
 
-// The CPU's results for arguments of higher precision; empty where it has none. Of operators that write, there are
-// none: their functional overloads have the same kernels.
-Stack ConformJudge::exact_results(const Stack& arguments, const Stack& results) const {
-  if (op_.schema().is_mutable()) return {};
-  Stack exact = arguments;
-  update_tensors(exact, [](TensorBase& tensor) { tensor = widened(tensor); });
-  try {
-    manual_seed(kSeed);
-    op_.call_boxed(exact);
-  } catch (const Error&) {
-    return {};
+// The CPU's for arguments of higher precision; without results where it has none.
+ConformCall ConformJudge::exact_call(const std::vector<Value>& values) const {
+  if (shares_memory(values)) return {};
+  Stack arguments = op_.arguments(values, DeviceType::CPU);
+  const std::optional<ScalarType> narrowest = narrowest_float(tensors_of(arguments));
+  if (!narrowest || narrowest == kDouble || narrowest == kComplexDouble) return {};
+  update_tensors(arguments, [](TensorBase& tensor) { tensor = widened(tensor); });
+  ConformCall call = op_.call(std::move(arguments), DeviceType::CPU);
+  return call.error.empty() ? call : ConformCall();
+}
+
+// Of a pointwise operator: how far the CPU errs for many numbers in the range where functions have their shape. Where
+// the CPU happens to round correctly here, but not there, another may do so elsewhere.
+double ConformJudge::error_elsewhere(const std::vector<Value>& values) const {
+  const std::vector<Value> many = with_many_elements(values);
+  const ConformCall cpu = op_.call(many, DeviceType::CPU), exact = exact_call(many);
+  const std::vector<TensorBase> rounded = tensors_of(cpu.results), unrounded = tensors_of(exact.results);
+  double greatest = 0;
+  for (std::size_t i = 0; i < rounded.size() && rounded.size() == unrounded.size(); ++i) {
+    if (kCastTypes.contains(rounded[i].dtype()) && rounded[i].sizes() == unrounded[i].sizes()) {
+      greatest = std::max(greatest, greatest_error(rounded[i], unrounded[i]));
+    }
   }
-  return exact.size() == results.size() ? exact : Stack();
+  return greatest;
 }
 
-std::string ConformJudge::result_difference(const Call& there, const Call& cpu) const {
+// The CPU's for arguments of which each number differs a little: as far as float32 would round it, if the call has
+// narrower floats than float64.
+ConformCall ConformJudge::call_nearby(const std::vector<Value>& values, int units) const {
+  if (shares_memory(values)) return {};
+  Stack arguments = op_.arguments(values, DeviceType::CPU);
+  const std::optional<ScalarType> narrowest = narrowest_float(tensors_of(arguments));
+  if (!narrowest) return {};
+  const bool is_double = narrowest == kDouble || narrowest == kComplexDouble;
+  const double part = std::ldexp(units, is_double ? -52 : -23);
+  update_tensors(arguments, [&](TensorBase& tensor) {
+    if (!is_floating_point(tensor.dtype()) && !is_complex(tensor.dtype())) return;
+    const NoGradGuard no_grad;
+    tensor = widened(tensor);
+    const Tensor all =
+        make_view(tensor, {static_cast<std::int64_t>(tensor.storage().nbytes() / tensor.itemsize())}, {1}, 0);
+    // Up, up, down, and so on: neighbours and pairs differ in different ways.
+    const Tensor signs = (remainder(arange(0, all.numel(), kDouble), 3) < 1.5).to(kDouble) * 2 - 1;
+    all.copy_(all * (signs * part + 1).to(all.dtype()));
+  });
+  ConformCall call = op_.call(std::move(arguments), DeviceType::CPU);
+  return call.error.empty() ? call : ConformCall();
+}
+
+std::string ConformJudge::float_difference(const std::vector<Value>& values, const TensorBase& got, Expected expected,
+                                           const Find& find) const {
+  const std::string problem = value_difference(got, expected);
+  if (problem.empty()) return problem;
+  if (expected.is_pointwise) {
+    expected.error_elsewhere = error_elsewhere(values);
+  } else {
+    for (const int units : {1, -1, 2, -3}) {
+      const TensorBase nearby = find(call_nearby(values, units));
+      if (nearby.defined() && nearby.sizes() == got.sizes()) expected.nearby.push_back(nearby);
+    }
+  }
+  return value_difference(got, expected);
+}
+
+std::string ConformJudge::result_difference(const std::vector<Value>& values, const ConformCall& there,
+                                            const ConformCall& cpu, const ConformCall& exact) const {
   const std::vector<TensorBase> got = tensors_of(there.results), expected = tensors_of(cpu.results);
   if (got.size() != expected.size()) {
     return fmt::format("{} tensors are returned, but the CPU returns {}", got.size(), expected.size());
   }
-  const std::vector<TensorBase> exact = tensors_of(exact_results(cpu.arguments, cpu.results));
+  const std::vector<TensorBase> unrounded = tensors_of(exact.results);
   const std::vector<TensorBase> given = tensors_of(there.arguments), given_cpu = tensors_of(cpu.arguments);
   for (std::size_t i = 0; i < got.size(); ++i) {
     const std::string name = got.size() == 1 ? "the result" : fmt::format("result {}", i);
@@ -207,13 +227,16 @@ std::string ConformJudge::result_difference(const Call& there, const Call& cpu) 
       return name + " shares memory with other arguments than the CPU's";
     }
     // What shares memory with an argument is compared with it.
-    if (!has_values_ || kinship_of(a, given).shares_with >= 0 || !kCastTypes.contains(a.dtype())) continue;
-    Expected held{b, {}, is_pointwise_};
-    if (exact.size() == got.size() && exact[i].sizes() == b.sizes()) held.exact = exact[i];
-    const std::string problem = value_difference(on_cpu(a), held);
+    if (!op_.has_values() || kinship_of(a, given).shares_with >= 0 || !kCastTypes.contains(a.dtype())) continue;
+    Expected held{.cpu = b, .exact = {}, .is_pointwise = op_.is_pointwise()};
+    if (unrounded.size() == got.size() && unrounded[i].sizes() == b.sizes()) held.exact = unrounded[i];
+    const std::string problem = float_difference(values, on_cpu(a), held, [&](const ConformCall& call) {
+      const std::vector<TensorBase> results = tensors_of(call.results);
+      return i < results.size() ? results[i] : TensorBase();
+    });
     if (!problem.empty()) return name + ": " + problem;
   }
-  for (std::size_t i = 0; i < cpu.results.size() && has_values_; ++i) {
+  for (std::size_t i = 0; i < cpu.results.size() && op_.has_values(); ++i) {
     const IValue &a = there.results[i], &b = cpu.results[i];
     if (b.tag() != a.tag()) return fmt::format("result {} is {}, not {}", i, to_string(a.tag()), to_string(b.tag()));
     if ((b.is(ValueTag::Int) || b.is(ValueTag::Bool) || b.is(ValueTag::Double)) && to_string(a) != to_string(b)) {
@@ -223,69 +246,89 @@ std::string ConformJudge::result_difference(const Call& there, const Call& cpu) 
   return {};
 }
 
-std::string ConformJudge::argument_difference(const Call& there, const Call& cpu) const {
+// Of a tensor that is written: its elements, and those beside them in its storage, which stay as they were.
+std::string ConformJudge::written_difference(const std::vector<Value>& values, const TensorBase& got,
+                                             const Expected& expected, const Find& find) const {
+  const NoGradGuard no_grad;
+  const TensorBase cpu = whole_storage(expected.cpu);
+  if (overlaps_itself(got.sizes(), got.strides())) return same_bits(whole_storage(got), cpu) ? "" : "it was changed";
+  const std::string problem = float_difference(values, on_cpu(got), expected, find);
+  if (!problem.empty()) return problem;
+  const TensorBase there = Tensor(whole_storage(got)).clone();
+  const TensorBase elements = make_view(there, got.sizes(), got.strides(), got.storage_offset());
+  Tensor(elements).copy_(Tensor(expected.cpu).detach());
+  return same_bits(there, cpu) ? "" : "memory beside it was changed";
+}
+
+std::string ConformJudge::argument_difference(const std::vector<Value>& values, const ConformCall& there,
+                                              const ConformCall& cpu, const ConformCall& exact) const {
+  const std::vector<TensorBase> all = tensors_of(cpu.arguments), unrounded = tensors_of(exact.arguments);
   std::size_t tensor = 0;
   for (std::size_t i = 0; i < cpu.arguments.size(); ++i) {
     const std::vector<TensorBase> got = tensors_of({there.arguments[i]}), expected = tensors_of({cpu.arguments[i]});
     for (std::size_t k = 0; k < got.size(); ++k, ++tensor) {
       const TensorBase &a = got[k], &b = expected[k];
-      if (out_[i] && !cpu.error.empty()) continue;  // it may have grown before the error
+      const std::string& name = op_.argument_name(i);
+      if (op_.is_out(i) && !cpu.error.empty()) continue;  // it may have grown before the error
       if (a.sizes() != b.sizes() || !same_strides(a, b) || a.storage_offset() != b.storage_offset()) {
-        return fmt::format("{} has become {}, but the CPU's {}", arguments_[i], geometry_of(a), geometry_of(b));
+        return fmt::format("{} has become {}, but the CPU's {}", name, geometry_of(a), geometry_of(b));
       }
       const std::uint32_t changes = version_of(a) - there.versions[tensor],
                           of_cpu = version_of(b) - cpu.versions[tensor];
       if (changes != of_cpu) {
-        return fmt::format("the version of {} grew by {}, but the CPU's by {}", arguments_[i], changes, of_cpu);
+        return fmt::format("the version of {} grew by {}, but the CPU's by {}", name, changes, of_cpu);
       }
-      if (a.device().type() != device() || !has_values_) continue;
-      const TensorBase x = whole_storage(a), y = whole_storage(b);
-      if (x.sizes() != y.sizes()) {
-        return fmt::format("the storage of {} has {} elements, but the CPU's {}", arguments_[i], x.numel(), y.numel());
+      if (a.device().type() != device() || !op_.has_values()) continue;
+      if (a.storage().nbytes() != b.storage().nbytes()) {
+        return fmt::format("the storage of {} has {} bytes, but the CPU's {}", name, a.storage().nbytes(),
+                           b.storage().nbytes());
       }
-      const std::string problem = written_[i] ? value_difference(x, {y, {}, false})
-                                              : (same_bits(x, y) ? "" : "it was changed, or memory beside it");
-      if (!problem.empty()) return fmt::format("after the call, {}: {}", arguments_[i], problem);
+      std::string problem;
+      if (op_.is_written(i)) {
+        Expected held{.cpu = b,
+                      .exact = {},
+                      .is_pointwise = op_.is_pointwise(),
+                      .computed_in = narrowest_float(all),
+                      .greatest_term = sum_of_integers(all)};
+        if (tensor < unrounded.size() && unrounded[tensor].sizes() == b.sizes()) held.exact = unrounded[tensor];
+        problem = written_difference(values, a, held, [&](const ConformCall& call) {
+          const std::vector<TensorBase> arguments = tensors_of(call.arguments);
+          return tensor < arguments.size() ? arguments[tensor] : TensorBase();
+        });
+      } else if (!is_written_elsewhere(a, there) && !same_bits(whole_storage(a), whole_storage(b))) {
+        problem = "it was changed, or memory beside it";
+      }
+      if (!problem.empty()) return fmt::format("after the call, {}: {}", name, problem);
     }
   }
   return {};
 }
 
-std::string ConformJudge::repeat_difference(const std::vector<Value>& values, const Call& there) const {
-  if (!has_values_) return {};
-  const Call again = call_on(values, device());
+// Whether an argument that is written shares its memory.
+bool ConformJudge::is_written_elsewhere(const TensorBase& tensor, const ConformCall& call) const {
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!op_.is_written(i)) continue;
+    for (const TensorBase& written : tensors_of({call.arguments[i]})) {
+      if (written.is_alias_of(tensor)) return true;
+    }
+  }
+  return false;
+}
+
+std::string ConformJudge::repeat_difference(const std::vector<Value>& values, const ConformCall& there) const {
+  if (!op_.has_values()) return {};
+  const ConformCall again = op_.call(values, device());
   if (!again.error.empty()) return "the second time it is refused: " + again.error;
-  const std::vector<TensorBase> a = tensors_of(there.results), b = tensors_of(again.results);
-  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
-    if (!kCastTypes.contains(a[i].dtype()) || a[i].nbytes() > a[i].storage().nbytes()) continue;
-    if (!same_bits(on_cpu(a[i]), on_cpu(b[i]))) return fmt::format("result {} has other bits the second time", i);
-  }
-  return {};
+  const std::string problem = bits_difference(op_, again, there);
+  return problem.empty() ? "" : "the second time, " + problem;
 }
 
-std::string ConformJudge::gradient_difference(const Call& there, const Call& cpu) const {
-  const auto gradients_of = [](const Call& call) {
-    std::vector<Tensor> gradients;
-    std::vector<Tensor> roots;
-    for (const TensorBase& result : tensors_of(call.results)) {
-      if (result.requires_grad() && !result.is_leaf()) roots.emplace_back(result);
-    }
-    if (roots.empty()) return gradients;
-    Tensor total;
-    for (const Tensor& root : roots) {
-      const Tensor real = is_complex(root.dtype()) ? view_as_real(root) : root;
-      const Tensor sum = real.to(kFloat).sum();
-      total = total.defined() ? total + sum : sum;
-    }
-    total.backward();
-    for (const TensorBase& argument : tensors_of(call.arguments)) {
-      if (argument.requires_grad() && argument.is_leaf()) gradients.push_back(Tensor(argument).grad());
-    }
-    return gradients;
-  };
-  std::vector<Tensor> a, b;
+std::string ConformJudge::gradient_difference(const std::vector<Value>& values, const ConformCall& there,
+                                              const ConformCall& cpu, const ConformCall& exact) const {
+  std::vector<Tensor> a, b, unrounded;
   try {
     b = gradients_of(cpu);
+    unrounded = gradients_of(exact);
   } catch (const Error&) {
     return {};
   }
@@ -300,7 +343,14 @@ std::string ConformJudge::gradient_difference(const Call& there, const Call& cpu
     if (a[i].sizes() != b[i].sizes() || a[i].dtype() != b[i].dtype()) {
       return fmt::format("gradient {} is {}, not as the CPU's {}", i, describe(a[i]), describe(b[i]));
     }
-    const std::string problem = value_difference(on_cpu(a[i]), {b[i], {}, false});
+    Expected held{.cpu = b[i], .exact = {}};
+    if (unrounded.size() == b.size() && unrounded[i].defined() && unrounded[i].sizes() == b[i].sizes()) {
+      held.exact = unrounded[i];
+    }
+    const std::string problem = float_difference(values, on_cpu(a[i]), held, [&](const ConformCall& call) {
+      const std::vector<Tensor> gradients = gradients_of(call);
+      return i < gradients.size() ? TensorBase(gradients[i]) : TensorBase();
+    });
     if (!problem.empty()) return fmt::format("gradient {}: {}", i, problem);
   }
   return {};

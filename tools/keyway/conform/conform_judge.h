@@ -1,10 +1,11 @@
 // ConformJudge: makes one call on the CPU and on a device, and says where they differ.
 #pragma once
 
-#include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/tools/keyway/conform/conform_call.h>
+#include <keyway/tools/keyway/conform/tolerance.h>
 #include <keyway/tools/keyway/fuzz/judge.h>
 
-#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,30 +19,30 @@ namespace keyway::inline v1::tools {
 // A call that returns is made once more with elements that all differ, so that one in another's place is seen.
 class ConformJudge final : public Judge {
  public:
-  ConformJudge(const OperatorHandle& op, DeviceType device);
+  ConformJudge(const OperatorHandle& op, DeviceType device) : Judge(device), op_(op) {}
   Outcome judge(const std::vector<Value>& values) const override;
 
  private:
-  struct Call {
-    Stack arguments, results;
-    std::vector<std::uint32_t> versions;  // of the arguments' tensors, before the call
-    std::string error;                    // empty if it returned
-    bool is_served = true;
-    bool leaves_device = true;  // the current one
-  };
-  Call call_on(const std::vector<Value>& values, DeviceType device) const;
-  Stack exact_results(const Stack& arguments, const Stack& results) const;
   Outcome compare(const std::vector<Value>& values) const;
-  std::string result_difference(const Call& there, const Call& cpu) const;
-  std::string argument_difference(const Call& there, const Call& cpu) const;
-  std::string repeat_difference(const std::vector<Value>& values, const Call& there) const;
-  std::string gradient_difference(const Call& there, const Call& cpu) const;
+  ConformCall exact_call(const std::vector<Value>& values) const;
+  ConformCall call_nearby(const std::vector<Value>& values, int units) const;
+  // `find` is where the tensor is in another call with the same arguments; undefined if it is not there.
+  using Find = std::function<TensorBase(const ConformCall&)>;
+  std::string float_difference(const std::vector<Value>& values, const TensorBase& got, Expected expected,
+                               const Find& find) const;
+  double error_elsewhere(const std::vector<Value>& values) const;
+  std::string result_difference(const std::vector<Value>& values, const ConformCall& there, const ConformCall& cpu,
+                                const ConformCall& exact) const;
+  std::string argument_difference(const std::vector<Value>& values, const ConformCall& there, const ConformCall& cpu,
+                                  const ConformCall& exact) const;
+  std::string written_difference(const std::vector<Value>& values, const TensorBase& got, const Expected& expected,
+                                 const Find& find) const;
+  bool is_written_elsewhere(const TensorBase& tensor, const ConformCall& call) const;
+  std::string repeat_difference(const std::vector<Value>& values, const ConformCall& there) const;
+  std::string gradient_difference(const std::vector<Value>& values, const ConformCall& there, const ConformCall& cpu,
+                                  const ConformCall& exact) const;
 
-  OperatorHandle op_;
-  std::vector<std::string> arguments_;
-  std::vector<bool> written_, out_, names_device_;  // by argument
-  bool has_values_;                                 // results do not depend on what memory held before
-  bool is_pointwise_;
+  ConformOperator op_;
 };
 
 }  // namespace keyway::inline v1::tools

@@ -71,7 +71,8 @@ void change_sizes(Values& values, Random& random) {
   }
 }
 
-void change_dtypes(Values& values, Random& random) {
+// Of a pointwise operator integers are numbers, and of others as often as not indices.
+void change_dtypes(Values& values, bool is_pointwise, Random& random) {
   static const std::vector<ScalarType> kFloats = {kFloat, kFloat, kFloat, kHalf, kBFloat16, kDouble, kComplexFloat};
   static const std::vector<ScalarType> kAll = {kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble,
                                                kBool, kByte,     kChar,  kShort,  kInt,          kLong};
@@ -80,9 +81,10 @@ void change_dtypes(Values& values, Random& random) {
   each_tensor(values, [&](const TensorRecipe& recipe) { there.push_back(recipe.dtype); });
   if (there.empty()) return;
   const ScalarType from = one_of(there, random);
-  const ScalarType to = one_of(random.percent(is_integral(from, true) ? 50 : 70) ? kFloats : kAll, random);
+  const std::size_t floats = is_pointwise ? 80 : is_integral(from, true) ? 50 : 70;
+  const ScalarType to = one_of(random.percent(floats) ? kFloats : kAll, random);
   // Those that have one dtype need not belong together: an index is one of integers, too.
-  const std::size_t part = random.percent(50) ? 100 : 50;
+  const std::size_t part = random.percent(is_pointwise ? 80 : 50) ? 100 : 50;
   each_tensor(values, [&](TensorRecipe& recipe) {
     if (recipe.dtype == from && random.percent(part)) recipe.dtype = to;
   });
@@ -97,11 +99,27 @@ std::vector<Scalar> spread(double low, double high) {
 }
 std::vector<Scalar> integers(std::initializer_list<std::int64_t> list) { return {list.begin(), list.end()}; }
 
-constexpr std::size_t kPatterns = 9;  // of elements
-void change_elements(TensorRecipe& recipe, std::size_t pattern, Random& random) {
-  constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
-  static const std::vector<double> kSpecial = {kNaN,   kNaN, kInf, -kInf, -0.0, 0.0, 1e-40,
-                                               -1e-40, 3e38, 100,  -100,  0.5,  1};
+constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// Where many are added up, sums of numbers that are near the greatest overflow in one order and not in another.
+constexpr double kGreat = 3e38, kGreatTerm = 3e18;
+
+std::vector<Scalar> special_numbers(std::size_t count, double great, Random& random) {
+  const std::vector<double> special = {kNaN, kNaN, kInf, -kInf, -0.0, 0.0, 1e-40, -1e-40, great, 100, -100, 0.5, 1};
+  std::vector<Scalar> numbers;
+  while (numbers.size() < count) numbers.emplace_back(one_of(special, random));
+  return numbers;
+}
+
+// What the tensors of a call have in common, if they do: NaN is to meet NaN.
+struct Pattern {
+  static constexpr std::size_t kCount = 11;
+  std::size_t number;
+  double great;
+  std::vector<Scalar> special;
+};
+
+void change_elements(TensorRecipe& recipe, const Pattern& pattern, Random& random) {
   if (recipe.dtype == kByte && random.percent(50)) {
     recipe.elements = integers({255, 128, 7, 200, 129, 64, 254});
     return;
@@ -123,15 +141,14 @@ void change_elements(TensorRecipe& recipe, std::size_t pattern, Random& random) 
     low = std::min(low, element.to<double>());
     high = std::max(high, element.to<double>());
   }
-  switch (pattern) {
+  switch (pattern.number) {
     case 0: recipe.elements = spread(-3, 3); return;
     case 1: recipe.elements = spread(0.05, 0.95); return;
-    case 2: recipe.elements = {one_of(kSpecial, random)}; return;
-    case 3:
+    case 2: recipe.elements = special_numbers(1, pattern.great, random); return;
+    case 3: recipe.elements = special_numbers(7, pattern.great, random); return;
     case 8:
-      recipe.elements.clear();
-      for (int i = 0; i < 7; ++i) recipe.elements.emplace_back(one_of(kSpecial, random));
-      return;
+    case 9:
+    case 10: recipe.elements = pattern.special; return;
     case 4: recipe.elements = {Scalar(2.0), Scalar(1.0), Scalar(2.0), Scalar(2.0), Scalar(-1.0)}; return;
     case 5: return;
     default:
@@ -194,12 +211,15 @@ void ConformPlan::change_plain_arguments(std::vector<Value>& values, Random& ran
 std::vector<Value> ConformPlan::composed(Random random) const {
   Values values = example_;
   change_sizes(values, random);
-  change_dtypes(values, random);
-  // Of all tensors as often as not: NaN is to meet NaN.
-  const std::size_t pattern = random.below(kPatterns);
+  change_dtypes(values, op_.entry().has_tag("pointwise"), random);
+  const double great = op_.entry().has_tag("pointwise") ? kGreat : kGreatTerm;
+  const auto draw_pattern = [&] {
+    return Pattern{random.below(Pattern::kCount), great, special_numbers(7, great, random)};
+  };
+  const Pattern pattern = draw_pattern();
   const bool changes_elements = random.percent(70), changes_layouts = random.percent(50);
   each_tensor(values, [&](TensorRecipe& recipe) {
-    if (changes_elements) change_elements(recipe, random.percent(50) ? pattern : random.below(kPatterns), random);
+    if (changes_elements) change_elements(recipe, random.percent(75) ? pattern : draw_pattern(), random);
     if (changes_layouts && random.percent(70)) change_layout(recipe, random);
     recipe.requires_grad = random.percent(15);
   });

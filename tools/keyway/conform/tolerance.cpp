@@ -40,6 +40,10 @@ double ulp_at(double x, FloatFormat format) {
   return std::ldexp(1.0, std::max(exponent - 1, format.min_exponent) - format.fraction_bits);
 }
 
+double greatest_of(FloatFormat format) {
+  return std::ldexp(2.0 - std::ldexp(1.0, -format.fraction_bits), 1 - format.min_exponent);
+}
+
 // The elements in row-major order; of complex numbers both parts.
 Tensor as_doubles(const TensorBase& tensor) {
   const NoGradGuard no_grad;
@@ -50,31 +54,49 @@ std::span<const double> elements_of(const Tensor& doubles) {
   return {doubles.const_data_ptr<double>(), static_cast<std::size_t>(doubles.numel())};
 }
 
+constexpr double kCorrect = 0.501;  // ulp: half of one, and what a rounding to float32 before may add
+
 class FloatComparison {
  public:
-  FloatComparison(FloatFormat format, bool is_pointwise, std::span<const double> cpu, std::span<const double> exact)
-      : format_(format), is_pointwise_(is_pointwise), cpu_(cpu), exact_(exact.empty() ? cpu : exact) {
+  FloatComparison(FloatFormat format, const Expected& expected, std::span<const double> cpu,
+                  std::span<const double> exact)
+      : format_(format),
+        is_pointwise_(expected.is_pointwise),
+        has_exact_(!exact.empty()),
+        cpu_(cpu),
+        exact_(exact.empty() ? cpu : exact),
+        spread_(cpu.size(), 0),
+        greatest_(is_pointwise_ ? 0 : expected.greatest_term) {
     for (const double x : exact_) {
       if (std::isfinite(x)) greatest_ = std::max(greatest_, std::abs(x));
     }
-    double cpu_error = 0;
+    double cpu_error = is_pointwise_ ? expected.error_elsewhere : 0;
     for (std::size_t i = 0; i < cpu_.size(); ++i) {
       if (std::isfinite(cpu_[i]) && std::isfinite(exact_[i])) cpu_error = std::max(cpu_error, error_in_ulp(cpu_[i], i));
     }
-    allowed_ = allowed(cpu_error, !exact.empty());
+    allowed_ = allowed(cpu_error);
+    for (const TensorBase& tensor : expected.nearby) {
+      const Tensor doubles = as_doubles(tensor);
+      const std::span<const double> others = elements_of(doubles);
+      for (std::size_t i = 0; i < cpu_.size() && others.size() == cpu_.size(); ++i) {
+        const bool is_finite = std::isfinite(others[i]) && std::isfinite(exact_[i]);
+        const bool is_same = others[i] == exact_[i] || (std::isnan(others[i]) && std::isnan(exact_[i]));
+        if (!is_same) spread_[i] = is_finite ? std::max(spread_[i], std::abs(others[i] - exact_[i])) : INFINITY;
+      }
+    }
   }
 
   // What is wrong with an element; empty if nothing is.
   std::string problem(double got, std::size_t i) const {
-    const double cpu = cpu_[i];
-    const bool is_special = !std::isfinite(cpu) || !std::isfinite(got);
+    const double cpu = cpu_[i], exact = exact_[i];
     const bool is_equal = got == cpu || (std::isnan(got) && std::isnan(cpu));
     const bool is_other_zero = is_pointwise_ && got == 0 && cpu == 0 && std::signbit(got) != std::signbit(cpu);
-    if (is_other_zero || (is_special && !is_equal)) return fmt::format("is {}, not {}", got, cpu);
-    if (is_equal || !std::isfinite(exact_[i])) return {};
+    if (is_other_zero) return fmt::format("is {}, not {}", got, cpu);
+    if (is_equal || is_exact_special(got, exact) || std::isinf(spread_[i])) return {};
+    if (!std::isfinite(got) || !std::isfinite(exact)) return fmt::format("is {}, not {}", got, cpu);
     const double error = error_in_ulp(got, i);
-    if (error <= allowed_) return {};
-    return fmt::format("is {:.9g}, not {:.9g}: {:.3g} ulp, {:.3g} are allowed", got, exact_[i], error, allowed_);
+    if (error <= allowed_ || std::abs(got - exact) <= 4 * spread_[i]) return {};
+    return fmt::format("is {:.9g}, not {:.9g}: {:.3g} ulp, {:.3g} are allowed", got, exact, error, allowed_);
   }
 
  private:
@@ -82,19 +104,26 @@ class FloatComparison {
     const double at = is_pointwise_ ? exact_[i] : greatest_;
     return std::abs(x - exact_[i]) / ulp_at(at, format_);
   }
-  double allowed(double cpu_error, bool is_known) const {
-    const bool is_double = format_.fraction_bits == 52;
+  // NaN, or an infinity where the exact number is one, or none of the format.
+  bool is_exact_special(double got, double exact) const {
+    if (std::isnan(got)) return std::isnan(exact);
+    return std::isinf(got) && std::abs(exact) > greatest_of(format_) && std::signbit(got) == std::signbit(exact);
+  }
+  double allowed(double cpu_error) const {
     if (is_pointwise_) {
-      if (is_known && !is_double && cpu_error <= 0.501) return 0.51;
+      const bool is_double = format_.fraction_bits == 52;
+      if (has_exact_ && !is_double && cpu_error <= kCorrect) return 0.51;
       return std::max(4.0, 4 * cpu_error);
     }
+    if (!has_exact_) return 32;
     return std::max(format_.fraction_bits <= 10 ? 1.0 : 16.0, 4 * cpu_error);
   }
 
   const FloatFormat format_;
-  const bool is_pointwise_;
+  const bool is_pointwise_, has_exact_;
   const std::span<const double> cpu_, exact_;
-  double greatest_ = 0;
+  std::vector<double> spread_;  // of the results nearby
+  double greatest_;
   double allowed_ = 0;
 };
 
@@ -113,13 +142,28 @@ bool same_bits(const TensorBase& a, const TensorBase& b) {
   return true;
 }
 
+double greatest_error(const TensorBase& cpu, const TensorBase& exact) {
+  const std::optional<FloatFormat> format = format_of(cpu.dtype());
+  if (!format) return 0;
+  const Tensor rounded = as_doubles(cpu), unrounded = as_doubles(exact);
+  const auto x = elements_of(rounded), y = elements_of(unrounded);
+  double greatest = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
+    greatest = std::max(greatest, std::abs(x[i] - y[i]) / ulp_at(y[i], *format));
+  }
+  return greatest;
+}
+
 std::string value_difference(const TensorBase& got, const Expected& expected) {
   if (got.numel() == 0) return {};
-  const std::optional<FloatFormat> format = format_of(got.dtype());
+  std::optional<FloatFormat> format = format_of(got.dtype());
   if (!format) return same_bits(got, expected.cpu) ? "" : "its elements differ";
   const Tensor given = as_doubles(got), cpu = as_doubles(expected.cpu);
   const Tensor exact = expected.exact.defined() ? as_doubles(expected.exact) : Tensor();
-  const FloatComparison comparison(*format, expected.is_pointwise, elements_of(cpu),
+  const std::optional<FloatFormat> narrow = expected.computed_in ? format_of(*expected.computed_in) : std::nullopt;
+  if (narrow && narrow->fraction_bits < format->fraction_bits) format = narrow;
+  const FloatComparison comparison(*format, expected, elements_of(cpu),
                                    exact.defined() ? elements_of(exact) : std::span<const double>());
   const auto elements = elements_of(given);
   for (std::size_t i = 0; i < elements.size(); ++i) {

@@ -3,7 +3,9 @@
 
 #include <keyway/core/tensor/tensor_base.h>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace keyway::inline v1::tools {
 
@@ -12,6 +14,13 @@ struct Expected {
   TensorBase cpu;             // what the CPU gives for the same arguments
   TensorBase exact;           // what it gives in float64 or complex128; undefined where that cannot be asked
   bool is_pointwise = false;  // each element is a function of few numbers, and not a sum of many
+  // Of a pointwise function: how far the CPU errs for other arguments, in ulp.
+  double error_elsewhere = 0;
+  // What the result was computed in, if it was written to a tensor of a wider dtype.
+  std::optional<ScalarType> computed_in = std::nullopt;
+  double greatest_term = 0;  // of sums: what is known of the magnitude of their terms
+  // Of others: what the CPU gives for arguments that differ in their last bits.
+  std::vector<TensorBase> nearby = {};
 };
 
 // Where `got`, a tensor of the CPU, differs in value; empty if nowhere. Requires: both have one dtype and one shape.
@@ -21,9 +30,14 @@ struct Expected {
 //   pointwise, where the CPU rounds correctly         0.51 ulp: another rounding does not pass
 //   pointwise otherwise                               four times the CPU's greatest error, at least 4 ulp
 //   sums of many, in ulp of the greatest element      four times the CPU's error, at least 16 ulp; of float16 and
-//                                                     narrower 1 ulp, since they are summed in float32
-// NaN is where the CPU has it, infinities are equal, and zeros of pointwise results have the CPU's sign.
+//                                                     narrower 1 ulp, since they are summed in float32; 32 where
+//                                                     the CPU's error is not known
+// A result that is no pointwise one may also be off by four times what differs between those of arguments that differ
+// in their last bits: a difference of great numbers, say. NaN and infinities are where the CPU has them, or where the
+// exact result has. Zeros of pointwise results have the CPU's sign.
 std::string value_difference(const TensorBase& got, const Expected& expected);
+// How far floats are from the exact ones, each in units of its own last place.
+double greatest_error(const TensorBase& cpu, const TensorBase& exact);
 
 // Whether the bytes of the elements are equal; NaN is equal to NaN.
 bool same_bits(const TensorBase& a, const TensorBase& b);

@@ -112,6 +112,16 @@ void watch(double seconds) {
 
 bool keeps_memory(DeviceType type) { return find_device_allocator(type) != nullptr; }
 
+// Of a device's memory: 2 GiB, or what there is; of a device that does not say how much, a hundredth.
+double part_for_a_child(DeviceType type) {
+  constexpr double kBytes = std::size_t{2} << 30;
+  try {
+    return std::clamp(kBytes / static_cast<double>(get_memory_info(Device(type)).total), 0.01, 1.0);
+  } catch (const Error&) {
+    return 0.01;
+  }
+}
+
 // Requires: the device is started.
 void limit_child(const BatchLimits& limits, [[maybe_unused]] DeviceType device) {
 #if !defined(KEYWAY_SANITIZED)
@@ -207,7 +217,7 @@ void start_device(DeviceType type) {
   if (type == DeviceType::CPU) return;
   watch(60);
   if (load_device_guard_impl(type) != nullptr) synchronize(Device(type));
-  if (keeps_memory(type)) set_per_process_memory_fraction(0.01, Device(type));
+  if (keeps_memory(type)) set_per_process_memory_fraction(part_for_a_child(type), Device(type));
 }
 
 BatchResult run_batch(const Calls& calls, const Judge& judge, std::size_t begin, std::size_t end,

@@ -1,0 +1,130 @@
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/dtype/visit_dtype.h>
+#include <keyway/core/random/generator.h>
+#include <keyway/core/schema/schema.h>
+#include <keyway/ops/all.h>
+#include <keyway/tools/keyway/conform/conform_call.h>
+#include <keyway/tools/keyway/conform/tolerance.h>
+#include <keyway/tools/keyway/fuzz/results.h>
+#include <keyway/tools/keyway/fuzz/seed_call.h>
+
+#include <fmt/format.h>
+#include <utility>
+
+namespace keyway::inline v1::tools {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 7;  // of random operators, for every call
+
+bool can_be_compared(const TensorBase& tensor) {
+  return kCastTypes.contains(tensor.dtype()) && tensor.nbytes() <= tensor.storage().nbytes();
+}
+
+}  // namespace
+
+TensorBase on_cpu(const TensorBase& tensor) {
+  const NoGradGuard no_grad;
+  return tensor.is_cpu() ? tensor : TensorBase(Tensor(tensor).detach().to(kCPU));
+}
+
+TensorBase whole_storage(const TensorBase& tensor) {
+  const std::int64_t count[] = {static_cast<std::int64_t>(tensor.storage().nbytes() / tensor.itemsize())};
+  const std::int64_t stride[] = {1};
+  return on_cpu(make_view(tensor, count, stride, 0));
+}
+
+std::uint32_t version_of(const TensorBase& tensor) { return tensor.is_inference() ? 0 : tensor._version(); }
+
+bool can_be_made(const std::vector<Value>& values) {
+  for (const Value& value : values) {
+    for (const TensorRecipe& recipe : value.tensors) {
+      const bool is_on_meta = recipe.device == DeviceType::Meta;
+      if (recipe.defined && (is_on_meta || !kCastTypes.contains(recipe.dtype))) return false;
+    }
+  }
+  return true;
+}
+
+ConformOperator::ConformOperator(const OperatorHandle& op) : op_(op), names_(argument_names(op)) {
+  for (const Argument argument : op.schema().arguments()) {
+    written_.push_back(argument.is_write());
+    out_.push_back(argument.is_out());
+    SchemaType type = argument.type();
+    if (type.is(TypeKind::Optional)) type = type.element();
+    names_device_.push_back(type.is(TypeKind::Device));
+  }
+  has_values_ = !op.entry().has_tag("nondeterministic");
+  is_pointwise_ = op.entry().has_tag("pointwise");
+}
+
+Stack ConformOperator::arguments(const std::vector<Value>& values, Device device) const {
+  const DeviceGuard guard(device);
+  Stack arguments = make_stack(values, device.type());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (names_device_[i]) arguments[i] = IValue(device);
+    if (arguments[i].is(ValueTag::Generator)) {
+      Generator own(device);
+      own.manual_seed(kSeed);
+      arguments[i] = IValue(own);
+    }
+  }
+  return arguments;
+}
+
+ConformCall ConformOperator::queue(Stack arguments, Device device) const {
+  ConformCall call;
+  call.arguments = std::move(arguments);
+  for (const TensorBase& tensor : tensors_of(call.arguments)) call.versions.push_back(version_of(tensor));
+  call.results = call.arguments;
+  manual_seed(kSeed);
+  const Device current = current_device(device.type());
+  const Stream stream = current_stream(device);
+  try {
+    op_.call_boxed(call.results);
+  } catch (const Error& error) {
+    call.error = error.what();
+    call.is_served = error.kind() != ErrorKind::NotImplemented && error.kind() != ErrorKind::OutOfMemory;
+  }
+  call.leaves_device = current_device(device.type()) == current && current_stream(device) == stream;
+  return call;
+}
+
+ConformCall ConformOperator::call(Stack arguments, Device device) const {
+  ConformCall call = queue(std::move(arguments), device);
+  if (device.is_cpu() || device.is_meta()) return call;
+  try {
+    synchronize(device);
+  } catch (const Error& error) {
+    call.is_late = call.error.empty();
+    if (call.is_late) call.error = error.what();
+  }
+  return call;
+}
+
+std::string bits_difference(const ConformOperator& op, const ConformCall& call, const ConformCall& expected) {
+  if (!op.has_values()) return {};
+  if (call.results.size() != expected.results.size()) return "it has another number of results";
+  for (std::size_t i = 0; i < call.results.size(); ++i) {
+    if (call.results[i].is(ValueTag::Double) && to_string(call.results[i]) != to_string(expected.results[i])) {
+      return fmt::format("result {} is {}, not {}", i, to_string(call.results[i]), to_string(expected.results[i]));
+    }
+  }
+  const std::vector<TensorBase> a = tensors_of(call.results), b = tensors_of(expected.results);
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    if (!can_be_compared(a[i])) continue;
+    if (a[i].sizes() != b[i].sizes() || !same_bits(on_cpu(a[i]), on_cpu(b[i]))) {
+      return fmt::format("result {} has other elements", i);
+    }
+  }
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const std::vector<TensorBase> x = tensors_of({call.arguments[i]}), y = tensors_of({expected.arguments[i]});
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      if (!can_be_compared(x[k]) || x[k].sizes() != y[k].sizes()) continue;
+      if (!same_bits(on_cpu(x[k]), on_cpu(y[k]))) return fmt::format("{} has other elements", op.argument_name(i));
+    }
+  }
+  return {};
+}
+
+}  // namespace keyway::inline v1::tools
