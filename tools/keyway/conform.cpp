@@ -1,6 +1,7 @@
 // keyway conform: judges the operators of a backend by the CPU's.
 #include <keyway/ops/all.h>
 #include <keyway/tools/keyway/command.h>
+#include <keyway/tools/keyway/conform/conditions.h>
 #include <keyway/tools/keyway/conform/conform_judge.h>
 #include <keyway/tools/keyway/conform/conform_plan.h>
 #include <keyway/tools/keyway/conform/conformance.h>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace keyway::inline v1::tools {
 
@@ -46,9 +48,20 @@ ExitStatus repeat_call(const CommandOptions& options) {
   const ConformPlan plan(op, options.conform.seed);
   fmt::print("{}\n", plan.text(index));
   std::fflush(stdout);
-  const Outcome outcome = ConformJudge(op, options.conform.device).judge(plan.call(index));
-  fmt::print("{}{}{}\n", to_string(outcome.verdict), outcome.text.empty() ? "" : ": ", outcome.text);
-  return is_failure(outcome.verdict) ? ExitStatus::Failed : ExitStatus::Ok;
+  const DeviceType device = options.conform.device;
+  std::vector<std::unique_ptr<Judge>> judges;
+  judges.push_back(std::make_unique<ConformJudge>(op, device));
+  if (device != DeviceType::CPU) {
+    for (const auto make_judge : {make_stream_judge, make_other_device_judge, make_memory_judge}) {
+      judges.push_back(make_judge(op, device));
+    }
+  }
+  for (const std::unique_ptr<Judge>& judge : judges) {
+    const Outcome outcome = judge->judge(plan.call(index));
+    fmt::print("{}{}{}\n", to_string(outcome.verdict), outcome.text.empty() ? "" : ": ", outcome.text);
+    if (is_failure(outcome.verdict)) return ExitStatus::Failed;
+  }
+  return ExitStatus::Ok;
 }
 
 ExitStatus conform(const CommandOptions& options) {

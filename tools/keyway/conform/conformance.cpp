@@ -1,3 +1,4 @@
+#include <keyway/tools/keyway/conform/conditions.h>
 #include <keyway/tools/keyway/conform/conform_judge.h>
 #include <keyway/tools/keyway/conform/conform_plan.h>
 #include <keyway/tools/keyway/conform/conformance.h>
@@ -16,8 +17,9 @@ namespace keyway::inline v1::tools {
 namespace {
 
 constexpr std::size_t kBatch = 500;
-constexpr std::size_t kShrunk = 2;      // failures of an operator that are made smaller
-constexpr std::size_t kMaxDeaths = 20;  // children that an operator may lose before it is given up
+constexpr std::size_t kShrunk = 2;            // failures of an operator that are made smaller
+constexpr std::size_t kUnderConditions = 20;  // calls that are also made under other conditions (conditions.h)
+constexpr std::size_t kMaxDeaths = 20;        // children that an operator may lose before it is given up
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -46,24 +48,18 @@ ConformState state_of(const ConformCell& cell) {
 class OperatorRun {
  public:
   OperatorRun(const OperatorHandle& op, const ConformOptions& options, KnownFailures& known)
-      : op_(op), options_(options), known_(known), plan_(op, options.seed), judge_(op, options.device) {
+      : op_(op), options_(options), known_(known), plan_(op, options.seed) {
     report_.op = op.entry().short_name();
   }
 
   OperatorReport run() {
     const auto begin = std::chrono::steady_clock::now();
-    const Calls call = [this](std::size_t i) { return plan_.call(i); };
-    std::size_t deaths = 0;
-    for (std::size_t first = 0; first < options_.calls && deaths < kMaxDeaths;) {
-      const std::size_t last = std::min(first + kBatch, options_.calls);
-      const BatchResult batch = run_batch(call, judge_, first, last, options_.limits);
-      const bool hung = batch.counts[static_cast<std::size_t>(Verdict::Hang)] > 0;  // which takes long: once will do
-      deaths += hung ? kMaxDeaths : batch.next < last ? 1 : 0;
-      for (std::size_t i = first; i < batch.next; ++i) {
-        ++report_.cells[dtype_of(plan_.call(i))].counts[static_cast<std::size_t>(batch.verdicts[i - first])];
+    make_calls(ConformJudge(op_, options_.device), options_.calls);
+    if (options_.device != DeviceType::CPU) {
+      const std::size_t calls = std::min(options_.calls, kUnderConditions);
+      for (const auto make_judge : {make_stream_judge, make_other_device_judge, make_memory_judge}) {
+        make_calls(*make_judge(op_, options_.device), calls);
       }
-      for (const Failure& failure : batch.failures) note(failure);
-      first = batch.next;
     }
     finish();
     report_.seconds = seconds_since(begin);
@@ -71,12 +67,27 @@ class OperatorRun {
   }
 
  private:
+  void make_calls(const Judge& judge, std::size_t count) {
+    const Calls call = [this](std::size_t i) { return plan_.call(i); };
+    for (std::size_t first = 0; first < count && deaths_ < kMaxDeaths;) {
+      const std::size_t last = std::min(first + kBatch, count);
+      const BatchResult batch = run_batch(call, judge, first, last, options_.limits);
+      const bool hung = batch.counts[static_cast<std::size_t>(Verdict::Hang)] > 0;  // which takes long: once will do
+      deaths_ += hung ? kMaxDeaths : batch.next < last ? 1 : 0;
+      for (std::size_t i = first; i < batch.next; ++i) {
+        ++report_.cells[dtype_of(plan_.call(i))].counts[static_cast<std::size_t>(batch.verdicts[i - first])];
+      }
+      for (const Failure& failure : batch.failures) note(judge, failure);
+      first = batch.next;
+    }
+  }
+
   // The first failure of a dtype; of an operator's first dtypes that fail it is made as small as it goes.
-  void note(const Failure& failure) {
+  void note(const Judge& judge, const Failure& failure) {
     ConformCell& cell = report_.cells[dtype_of(plan_.call(failure.index))];
     if (!cell.problem.empty()) return;
     const std::size_t tries = failure.outcome.verdict == Verdict::Hang || shrunk_++ >= kShrunk ? 0 : 100;
-    const ShrunkCall shrunk = shrink(judge_, {plan_.call(failure.index), failure.outcome}, tries);
+    const ShrunkCall shrunk = shrink(judge, {plan_.call(failure.index), failure.outcome}, tries);
     cell.problem = fmt::format("{}{}{}", to_string(shrunk.outcome.verdict), shrunk.outcome.text.empty() ? "" : ": ",
                                shrunk.outcome.text);
     cell.call = to_text(report_.op, argument_names(op_), shrunk.values);
@@ -109,9 +120,9 @@ class OperatorRun {
   const ConformOptions& options_;
   KnownFailures& known_;
   const ConformPlan plan_;
-  const ConformJudge judge_;
   OperatorReport report_;
   std::size_t shrunk_ = 0;
+  std::size_t deaths_ = 0;
 };
 
 // Memory of one device type is pinned, and of another is not.

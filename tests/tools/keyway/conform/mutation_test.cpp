@@ -1,4 +1,5 @@
-// What `keyway conform` finds: each of the faults that mutants.cpp plants, and nothing where there is none.
+// What `keyway conform` finds: each of the faults that mutants.cpp and stream_mutants.cpp plant, and nothing where
+// there is none.
 #include <keyway/core/device/device_backend.h>
 #include <keyway/dispatch/plugin/cpu_fallback.h>
 #include <keyway/dispatch/plugin/plugin.h>
@@ -6,6 +7,7 @@
 #include <keyway/tests/kernels_of_cpu.h>
 #include <keyway/tools/keyway/conform/conformance.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -19,12 +21,22 @@ using namespace keyway::tools;
 
 namespace {
 
+// A plug-in that plants faults in the kernels of a device type.
+struct Mutants {
+  const char* file;
+  const char* device;
+  std::size_t calls;  // that each operator is judged by
+};
+constexpr Mutants kMutants[] = {{KEYWAY_TEST_MUTANTS, "mutant", 3000},
+                                {KEYWAY_TEST_STREAM_MUTANTS, "streammutant", 100}};
+
 struct Fault {
   std::string op, kind;
 };
-std::vector<Fault> known_faults() {
-  LoadedPlugin mutants = load_plugin(KEYWAY_TEST_MUTANTS);
-  std::istringstream lines(Dispatcher::singleton().op("mutant::faults").typed<std::string()>().call());
+std::vector<Fault> known_faults(const Mutants& of) {
+  LoadedPlugin mutants = load_plugin(of.file);
+  std::istringstream lines(
+      Dispatcher::singleton().op(std::string(of.device) + "::faults").typed<std::string()>().call());
   std::vector<Fault> faults;
   for (Fault fault; std::getline(lines, fault.op, '\t') && std::getline(lines, fault.kind);) faults.push_back(fault);
   return faults;
@@ -42,12 +54,12 @@ ConformReport judge(const char* device, const std::string& pattern, std::size_t 
 }
 
 // In a process of its own, which the fault is planted in.
-bool is_found(std::size_t number, const Fault& fault) {
+bool is_found(const Mutants& mutants, std::size_t number, const std::string& op) {
   const pid_t child = fork();
   if (child == 0) {
     setenv("KEYWAY_FAULT", std::to_string(number).c_str(), 1);
-    load_plugin(KEYWAY_TEST_MUTANTS).release();
-    const ConformReport report = judge("mutant", exactly(fault.op), 3000);
+    load_plugin(mutants.file).release();
+    const ConformReport report = judge(mutants.device, exactly(op), mutants.calls);
     _exit(report.operators.size() == 1 && is_bad(report.operators[0].state) ? 0 : 1);
   }
   int status = 1;
@@ -66,16 +78,32 @@ bool draws(const OperatorHandle& op) {
 }  // namespace
 
 TEST_CASE("conform finds at least 98 % of 60 faults or more, each in its operator") {
-  const std::vector<Fault> faults = known_faults();
-  CHECK(faults.size() >= 60);
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < faults.size(); ++i) {
-    const bool hit = is_found(i + 1, faults[i]);
-    found += hit ? 1 : 0;
-    if (!hit) WARN("not found in " << faults[i].op << ": " << faults[i].kind);
+  std::size_t planted = 0, found = 0;
+  for (const Mutants& mutants : kMutants) {
+    const std::vector<Fault> faults = known_faults(mutants);
+    planted += faults.size();
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+      const bool hit = is_found(mutants, i + 1, faults[i].op);
+      found += hit ? 1 : 0;
+      if (!hit) WARN("not found in " << faults[i].op << ": " << faults[i].kind);
+    }
   }
-  WARN(found << " of " << faults.size() << " faults are found");
-  CHECK(found * 100 >= faults.size() * 98);
+  WARN(found << " of " << planted << " faults are found");
+  CHECK(planted >= 60);
+  CHECK(found * 100 >= planted * 98);
+}
+
+TEST_CASE("conform finds nothing in kernels without a fault that streams, devices and memory could show") {
+  const pid_t child = fork();  // whose plug-in is never unloaded
+  if (child == 0) {
+    load_plugin(KEYWAY_TEST_STREAM_MUTANTS).release();
+    const ConformReport report = judge("streammutant", "", 60);
+    if (!report.is_good()) std::fputs(text_of(report).c_str(), stderr);
+    _exit(report.is_good() ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
 }
 
 TEST_CASE("conform finds nothing where there is no fault") {
