@@ -27,7 +27,7 @@ Tensor for_heads_of(const Tensor& query, const Tensor& shared, const char* name)
   return given == heads ? shared : shared.repeat_interleave(heads / given, -3);
 }
 
-// softmax of scores along keys; zeros where all are unseen.
+// softmax of scores along keys; zeros where all are unseen, or minus infinity as a product.
 Tensor weights_of(const Tensor& scores) {
   const Tensor sees_none = scores.eq(kUnseen).all(-1, true);
   return scores.masked_fill(sees_none, 0).softmax(-1).masked_fill(sees_none, 0);
@@ -78,11 +78,11 @@ std::tuple<Tensor, Tensor> _scaled_dot_product_attention_math(const Tensor& quer
   const Tensor values = enable_gqa ? for_heads_of(query, value, "value") : value;
   const Tensor scores = matmul(query * factor_of(query, scale), keys.transpose(-2, -1));
   Tensor weights;
-  if (is_causal) {  // each query sees a key
+  if (is_causal) {
     const Tensor seen = ones({query.size(-2), keys.size(-2)}, TensorOptions(query.device()).dtype(kBool)).tril();
-    weights = scores.masked_fill(seen.logical_not(), kUnseen).softmax(-1);
+    weights = weights_of(scores.masked_fill(seen.logical_not(), kUnseen));
   } else if (!attn_mask) {
-    weights = scores.softmax(-1);
+    weights = weights_of(scores);
   } else if (attn_mask->dtype() == kBool) {
     weights = weights_of(scores.masked_fill(attn_mask->logical_not(), kUnseen));
   } else {

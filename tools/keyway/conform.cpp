@@ -5,6 +5,7 @@
 #include <keyway/tools/keyway/conform/conform_judge.h>
 #include <keyway/tools/keyway/conform/conform_plan.h>
 #include <keyway/tools/keyway/conform/conformance.h>
+#include <keyway/tools/keyway/conform/speed.h>
 #include <keyway/tools/keyway/fuzz/campaign.h>
 #include <keyway/tools/keyway/numbers.h>
 
@@ -24,6 +25,7 @@ struct CommandOptions {
   ConformOptions conform;
   std::string known, json, junit, html;  // files
   std::string repeat;                    // OP:INDEX
+  bool speed = false;
 };
 
 KnownFailures read_known(const std::string& path) {
@@ -66,6 +68,10 @@ ExitStatus repeat_call(const CommandOptions& options) {
 
 ExitStatus conform(const CommandOptions& options) {
   if (!options.repeat.empty()) return repeat_call(options);
+  if (options.speed) {
+    std::fputs(text_of(measure_speed(options.conform.device, options.conform.pattern)).c_str(), stdout);
+    return ExitStatus::Ok;
+  }
   const KnownFailures known = read_known(options.known);
   const ConformReport report = run_conformance(options.conform, known, [](const OperatorReport&) {});
   std::fputs(text_of(report).c_str(), stdout);
@@ -93,6 +99,9 @@ void add_conform_command(CLI::App& keyway, ExitStatus& status) {
   command->add_option("--junit", options->junit, "Write it here, as JUnit's XML");
   command->add_option("--html", options->html, "Write it here, as a page: operators by dtypes");
   command->add_option("--repeat", options->repeat, "Make one call, OP:INDEX of a report, in this process");
+  command->add_flag(
+      "--speed", options->speed,
+      "Judge nothing, but print the time of calls beside the CPU's, and bytes per second beside a copy's");
   command->footer(
       "Calls are made in child processes: values and dtypes, sizes around vectors, layouts, shared memory, wrong\n"
       "arguments. Exit status: 0 if all that is served is right, or known to fail and failing; 1 if "

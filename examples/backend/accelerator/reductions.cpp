@@ -72,6 +72,10 @@ void argmax(const TensorBase& self, std::optional<std::int64_t> dim, bool, Tenso
                   [&]<typename T>() { reduce(Argmax<T>{}, out, self, dim ? DimVector{*dim} : DimVector()); });
 }
 
+void all(const TensorBase& self, std::int64_t dim, bool, TensorBase& out) {
+  visit<kAll>(self.dtype(), [&]<typename T>() { reduce(All<T>{}, out, self, {dim}); });
+}
+
 void euclidean_norm(const TensorBase& self, OptionalDims dims, bool, TensorBase& out) {
   visit<kFloats>(self.dtype(),
                  [&]<typename T>() { reduce(EuclideanNorm<T>{}, out, self, dims.value_or(IntArrayRef())); });
@@ -86,6 +90,7 @@ void register_reductions(Library& m) {
   serve(m, "mean.dim", mean_dims);
   serve(m, "amax", amax);
   serve(m, "argmax", argmax);
+  serve(m, "all.dim", all);
   serve(m, "_euclidean_norm", euclidean_norm);
 }
 

@@ -2,6 +2,7 @@
 #include <keyway/tools/keyway/conform/conform_judge.h>
 #include <keyway/tools/keyway/conform/conform_plan.h>
 #include <keyway/tools/keyway/conform/conformance.h>
+#include <keyway/tools/keyway/conform/judged.h>
 #include <keyway/tools/keyway/conform/shrink.h>
 #include <keyway/tools/keyway/fuzz/campaign.h>
 #include <keyway/tools/keyway/fuzz/seed_call.h>
@@ -130,18 +131,6 @@ bool is_about_devices(const OperatorHandle& op) {
   return op.name() == "keyway::is_pinned" || op.name() == "keyway::pin_memory";
 }
 
-// What is known from the registry alone: no call is made then.
-std::optional<ConformState> state_without_calls(const OperatorHandle& op, const ConformOptions& options) {
-  const Table& table = op.entry().table();
-  const DispatchKeySet keys = DispatchKeySet(options.device) | DispatchKeySet(Functionality::Dense);
-  const std::size_t kernel = table.find(keys).kernel;
-  if (kernel == 0) return ConformState::Unsupported;
-  if (options.judges_all || !options.pattern.empty()) return std::nullopt;
-  if ((table.kernel(kernel).flags & kOfFallback) != 0) return ConformState::Fallback;
-  const bool is_of_backend = table.info[kernel].key == keys.highest_priority_key();
-  return is_of_backend ? std::nullopt : std::optional(ConformState::Composition);
-}
-
 }  // namespace
 
 ConformReport run_conformance(const ConformOptions& options, KnownFailures known,
@@ -149,9 +138,10 @@ ConformReport run_conformance(const ConformOptions& options, KnownFailures known
   const auto begin = std::chrono::steady_clock::now();
   ConformReport report;
   report.device = to_string(options.device);
+  const bool any_kernel = options.judges_all || !options.pattern.empty();
   for (const OperatorHandle& op : operators_like(options.pattern)) {
     if (is_about_devices(op)) continue;
-    if (const std::optional<ConformState> state = state_without_calls(op, options)) {
+    if (const std::optional<ConformState> state = state_without_calls(op, options.device, any_kernel)) {
       report.operators.push_back({op.entry().short_name(), *state, {}, 0});
     } else {
       report.operators.push_back(OperatorRun(op, options, known).run());

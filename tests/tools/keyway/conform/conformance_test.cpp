@@ -2,6 +2,7 @@
 #include <keyway/tests/catch.h>
 #include <keyway/tools/keyway/conform/conform_plan.h>
 #include <keyway/tools/keyway/conform/conformance.h>
+#include <keyway/tools/keyway/conform/speed.h>
 
 #include <string>
 #include <vector>
@@ -46,4 +47,19 @@ TEST_CASE("a call is the same each time, and of the same text") {
     different += plan.text(i) != other.text(i) ? 1 : 0;
   }
   CHECK(different > 50);
+}
+
+TEST_CASE("speed is that of calls with larger and larger tensors, all of whose bytes are counted") {
+  const SpeedReport report = measure_speed(DeviceType::CPU, "[e]xp");
+  REQUIRE(report.rows.size() == 3);
+  CHECK(report.copy_bandwidth > 1e6);
+  for (const SpeedRow& row : report.rows) {
+    CHECK(row.op == "exp");
+    CHECK(row.bytes == 2 * 4 * static_cast<std::size_t>(row.elements));
+    CHECK(row.seconds > 0);
+    CHECK(row.cpu_seconds > 0);
+  }
+  CHECK(report.rows[0].elements == 1 << 10);
+  CHECK(report.rows[2].elements == 1 << 20);
+  CHECK(text_of(report).find("operator") != std::string::npos);
 }

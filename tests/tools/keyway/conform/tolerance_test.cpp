@@ -42,6 +42,42 @@ TEST_CASE("where the CPU errs, a pointwise result may err by four times as much"
   CHECK(!passes(numbers({1 + 9 * ulp}), cpu, exact, true));
 }
 
+TEST_CASE("where the CPU errs elsewhere, a pointwise result may err here") {
+  const double ulp = std::ldexp(1.0, -23);
+  const Tensor exact = numbers({1.0}, kDouble), cpu = numbers({1.0});
+  Expected held{cpu, exact, true};
+  CHECK(!value_difference(numbers({1 + ulp}), held).empty());
+  held.error_elsewhere = 0.7;
+  CHECK(value_difference(numbers({1 + 4 * ulp}), held).empty());
+  CHECK(!value_difference(numbers({1 + 5 * ulp}), held).empty());
+  CHECK(greatest_error(numbers({1 + ulp, 8}), numbers({1, 8}, kDouble)) == 1);
+}
+
+TEST_CASE("a sum may err by what arguments nearby give, and be NaN where these do not agree") {
+  const Tensor exact = numbers({0, 0}, kDouble), cpu = numbers({0, 0});
+  Expected held{cpu, exact, false};
+  CHECK(!value_difference(numbers({1e-3, 0}), held).empty());
+  held.nearby = {numbers({3e-4, kNaN}, kDouble)};
+  CHECK(value_difference(numbers({1e-3, kInf}), held).empty());
+  CHECK(!value_difference(numbers({2e-3, 0}), held).empty());
+}
+
+TEST_CASE("what the exact result is beyond the format may be an infinity, and what it is not may be finite") {
+  const Tensor exact = numbers({1e60, 5}, kDouble), cpu = numbers({kNaN, kNaN});
+  const Expected held{cpu, exact, false};
+  CHECK(value_difference(numbers({kInf, 5}), held).empty());
+  CHECK(!value_difference(numbers({-kInf, 5}), held).empty());
+  CHECK(!value_difference(numbers({kInf, kInf}), held).empty());
+}
+
+TEST_CASE("a result in a wider tensor is rounded as what it was computed in") {
+  const Tensor exact = numbers({1.0 / 3}, kDouble), cpu = numbers({1.0 / 3}).to(kDouble);
+  Expected held{cpu, exact, true};
+  held.computed_in = kFloat;
+  CHECK(value_difference(cpu, held).empty());
+  CHECK(!value_difference(numbers({std::nextafter(1.0f / 3, 0.0f)}).to(kDouble), held).empty());
+}
+
 TEST_CASE("sums may err by units of the greatest element") {
   const double ulp = std::ldexp(1.0, -13);  // of 1024
   const Tensor exact = numbers({1024, 0}, kDouble), cpu = numbers({1024, 0});
