@@ -8,7 +8,10 @@
 #include <keyway/tools/keyway/fuzz/results.h>
 #include <keyway/tools/keyway/fuzz/seed_call.h>
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace keyway::inline v1::tools {
@@ -53,9 +56,15 @@ ConformOperator::ConformOperator(const OperatorHandle& op) : op_(op), names_(arg
     SchemaType type = argument.type();
     if (type.is(TypeKind::Optional)) type = type.element();
     names_device_.push_back(type.is(TypeKind::Device));
+    pins_.push_back(argument.name() == "pin_memory");
   }
   has_values_ = !op.entry().has_tag("nondeterministic");
   is_pointwise_ = op.entry().has_tag("pointwise");
+  static constexpr std::string_view kBasic[] = {"add", "sub",         "rsub", "mul",
+                                                "div", "true_divide", "sqrt", "reciprocal"};
+  const std::string name = op.entry().short_name();
+  const std::string_view base = std::string_view(name).substr(0, name.find_first_of("._"));
+  is_basic_ = std::find(std::begin(kBasic), std::end(kBasic), base) != std::end(kBasic);
 }
 
 Stack ConformOperator::arguments(const std::vector<Value>& values, Device device) const {
@@ -63,6 +72,7 @@ Stack ConformOperator::arguments(const std::vector<Value>& values, Device device
   Stack arguments = make_stack(values, device.type());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (names_device_[i]) arguments[i] = IValue(device);
+    if (pins_[i]) arguments[i] = IValue();  // memory of a device cannot be
     if (arguments[i].is(ValueTag::Generator)) {
       Generator own(device);
       own.manual_seed(kSeed);

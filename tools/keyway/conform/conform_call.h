@@ -41,13 +41,15 @@ class ConformOperator {
   // Whether results do not depend on what memory held before.
   bool has_values() const { return has_values_; }
   bool is_pointwise() const { return is_pointwise_; }
+  // Whether IEEE 754 rounds each result correctly: sums, products, quotients and roots.
+  bool is_basic() const { return is_basic_; }
 
  private:
   OperatorHandle op_;
   std::vector<std::string> names_;
-  std::vector<bool> written_, out_, names_device_;  // by argument
+  std::vector<bool> written_, out_, names_device_, pins_;  // by argument
   bool has_values_;
-  bool is_pointwise_;
+  bool is_pointwise_, is_basic_;
 };
 
 // A copy on the CPU, or the tensor itself if it is there.

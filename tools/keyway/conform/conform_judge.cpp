@@ -228,7 +228,7 @@ std::string ConformJudge::result_difference(const std::vector<Value>& values, co
     }
     // What shares memory with an argument is compared with it.
     if (!op_.has_values() || kinship_of(a, given).shares_with >= 0 || !kCastTypes.contains(a.dtype())) continue;
-    Expected held{.cpu = b, .exact = {}, .is_pointwise = op_.is_pointwise()};
+    Expected held{.cpu = b, .exact = {}, .is_pointwise = op_.is_pointwise(), .is_basic = op_.is_basic()};
     if (unrounded.size() == got.size() && unrounded[i].sizes() == b.sizes()) held.exact = unrounded[i];
     const std::string problem = float_difference(values, on_cpu(a), held, [&](const ConformCall& call) {
       const std::vector<TensorBase> results = tensors_of(call.results);
@@ -288,6 +288,7 @@ std::string ConformJudge::argument_difference(const std::vector<Value>& values, 
         Expected held{.cpu = b,
                       .exact = {},
                       .is_pointwise = op_.is_pointwise(),
+                      .is_basic = op_.is_basic(),
                       .computed_in = narrowest_float(all),
                       .greatest_term = sum_of_integers(all)};
         if (tensor < unrounded.size() && unrounded[tensor].sizes() == b.sizes()) held.exact = unrounded[tensor];

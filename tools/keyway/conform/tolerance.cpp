@@ -62,6 +62,8 @@ class FloatComparison {
                   std::span<const double> exact)
       : format_(format),
         is_pointwise_(expected.is_pointwise),
+        is_basic_(expected.is_basic),
+        has_signed_zeros_(!is_complex(expected.cpu.dtype())),
         has_exact_(!exact.empty()),
         cpu_(cpu),
         exact_(exact.empty() ? cpu : exact),
@@ -90,7 +92,8 @@ class FloatComparison {
   std::string problem(double got, std::size_t i) const {
     const double cpu = cpu_[i], exact = exact_[i];
     const bool is_equal = got == cpu || (std::isnan(got) && std::isnan(cpu));
-    const bool is_other_zero = is_pointwise_ && got == 0 && cpu == 0 && std::signbit(got) != std::signbit(cpu);
+    const bool is_other_zero =
+        is_pointwise_ && has_signed_zeros_ && got == 0 && cpu == 0 && std::signbit(got) != std::signbit(cpu);
     if (is_other_zero) return fmt::format("is {}, not {}", got, cpu);
     if (is_equal || is_exact_special(got, exact) || std::isinf(spread_[i])) return {};
     if (!std::isfinite(got) || !std::isfinite(exact)) return fmt::format("is {}, not {}", got, cpu);
@@ -112,7 +115,9 @@ class FloatComparison {
   double allowed(double cpu_error) const {
     if (is_pointwise_) {
       const bool is_double = format_.fraction_bits == 52;
-      if (has_exact_ && !is_double && cpu_error <= kCorrect) return 0.51;
+      if (has_exact_ && !is_double && cpu_error <= kCorrect) {
+        return is_basic_ || format_.fraction_bits <= 10 ? 0.51 : 4;
+      }
       return std::max(4.0, 4 * cpu_error);
     }
     if (!has_exact_) return 32;
@@ -120,7 +125,7 @@ class FloatComparison {
   }
 
   const FloatFormat format_;
-  const bool is_pointwise_, has_exact_;
+  const bool is_pointwise_, is_basic_, has_signed_zeros_, has_exact_;
   const std::span<const double> cpu_, exact_;
   std::vector<double> spread_;  // of the results nearby
   double greatest_;

@@ -16,6 +16,8 @@ struct Expected {
   bool is_pointwise = false;  // each element is a function of few numbers, and not a sum of many
   // Of a pointwise function: how far the CPU errs for other arguments, in ulp.
   double error_elsewhere = 0;
+  // Of a pointwise function: that IEEE 754 rounds correctly everywhere, and not only where somebody takes pains.
+  bool is_basic = true;
   // What the result was computed in, if it was written to a tensor of a wider dtype.
   std::optional<ScalarType> computed_in = std::nullopt;
   double greatest_term = 0;  // of sums: what is known of the magnitude of their terms
@@ -27,14 +29,16 @@ struct Expected {
 //
 // Integers and booleans are equal. A float may err by as much as the CPU does, in units in the last place (ulp), and a
 // little more:
-//   pointwise, where the CPU rounds correctly         0.51 ulp: another rounding does not pass
+//   pointwise, where the CPU rounds correctly         0.51 ulp: another rounding does not pass; 1 ulp of float32, if it
+//   is
+//                                                     no basic operation, as sin
 //   pointwise otherwise                               four times the CPU's greatest error, at least 4 ulp
 //   sums of many, in ulp of the greatest element      four times the CPU's error, at least 16 ulp; of float16 and
 //                                                     narrower 1 ulp, since they are summed in float32; 32 where
 //                                                     the CPU's error is not known
 // A result that is no pointwise one may also be off by four times what differs between those of arguments that differ
 // in their last bits: a difference of great numbers, say. NaN and infinities are where the CPU has them, or where the
-// exact result has. Zeros of pointwise results have the CPU's sign.
+// exact result has. Zeros of real pointwise results have the CPU's sign.
 std::string value_difference(const TensorBase& got, const Expected& expected);
 // How far floats are from the exact ones, each in units of its own last place.
 double greatest_error(const TensorBase& cpu, const TensorBase& exact);

@@ -13,9 +13,11 @@
 #include <accelerator/allocator.h>
 #include <accelerator/guard.h>
 #include <accelerator/kernels.h>
+#include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -81,7 +83,9 @@ const Fault kFaults[] = {
         }),
     KERNEL(sqrt, "the stream does not wait for another that computes", (T self, Out out),
            const Stream current = current_stream(device_of(out)), other = new_stream(device_of(out));
-           wait_for(other, current); const StreamGuard in_other(other); compute<Sqrt>(out, self);),
+           wait_for(other, current); const StreamGuard in_other(other);
+           current_queue(device_of(out)).push([] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
+           compute<Sqrt>(out, self);),
     KERNEL(
         neg, "another stream computes without waiting, and is waited for", (T self, Out out),
         const Stream current = current_stream(device_of(out)), other = new_stream(device_of(out));
