@@ -3,7 +3,7 @@
 //
 //   keyway --plugin libkeyway_sim.so train --device sim
 //
-// From here on a backend grows kernel by kernel: `keyway fallbacks` says which operators move the most bytes.
+// From here on a backend grows kernel by kernel: `keyway plugin report` says which operators move the most bytes.
 #include <keyway/core/device/device_backend.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/device/host_allocator.h>

@@ -29,9 +29,8 @@ struct Expected {
 //
 // Integers and booleans are equal. A float may err by as much as the CPU does, in units in the last place (ulp), and a
 // little more:
-//   pointwise, where the CPU rounds correctly         0.51 ulp: another rounding does not pass; 1 ulp of float32, if it
-//   is
-//                                                     no basic operation, as sin
+//   pointwise, where the CPU rounds correctly         0.51 ulp: another rounding does not pass; 4 ulp of float32,
+//                                                     unless it is a basic operation, as a product
 //   pointwise otherwise                               four times the CPU's greatest error, at least 4 ulp
 //   sums of many, in ulp of the greatest element      four times the CPU's error, at least 16 ulp; of float16 and
 //                                                     narrower 1 ulp, since they are summed in float32; 32 where
