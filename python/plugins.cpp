@@ -5,15 +5,27 @@
 #include <keyway/python/module.h>
 #include <keyway/python/warnings.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace keyway::inline v1::python {
 namespace {
+
+std::optional<std::chrono::milliseconds> milliseconds_of(std::optional<double> seconds) {
+  if (!seconds) return std::nullopt;
+  constexpr double kMost = 1e9;  // some 30 years: what is more is as good as for ever
+  KEYWAY_CHECK(*seconds >= 0, "wait is a number of seconds from 0 up, not {}", *seconds);
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*seconds, kMost) * 1000));
+}
 
 // A plug-in stays loaded when its object goes, as a module does.
 class PluginObject {
@@ -27,11 +39,13 @@ class PluginObject {
   bool loaded() const { return plugin_.loaded(); }
   const std::string& name() const { return name_; }
   const std::string& path() const { return path_; }
-  void unload() {
+  // `wait` is in seconds.
+  void unload(std::optional<double> wait) {
+    const std::optional<std::chrono::milliseconds> limit = milliseconds_of(wait);
     LoadedPlugin leaving = std::move(plugin_);  // not from two threads at once
     std::vector<std::string> warnings;
     try {
-      warnings = warnings_of([&] { leaving.unload(); });
+      warnings = warnings_of([&] { leaving.unload(limit); });
     } catch (...) {
       plugin_ = std::move(leaving);
       throw;
@@ -65,11 +79,14 @@ void add_plugins(nb::module_& module) {
       .def_prop_ro("name", &PluginObject::name)
       .def_prop_ro("path", &PluginObject::path)
       .def_prop_ro("loaded", &PluginObject::loaded, "Whether it was not unloaded.")
-      .def("unload", &PluginObject::unload,
-           "Takes back what it registered, waits for calls that are under way in its kernels, and unloads its library. "
-           "Errors, and then it is loaded as before: tensors, pinned memory, events or graphs of a device type that it "
-           "serves live, and the error says how many; from inside a call of its kernels. Nobody may hold what else its "
-           "code made.")
+      .def(
+          "unload", &PluginObject::unload, nb::arg("wait") = nb::none(),
+          "Takes back what it registered, waits for calls that are under way in its kernels, and unloads its library. "
+          "Errors, and then it is loaded as before: tensors, pinned memory, events or graphs of a device type that it "
+          "serves live, and the error says how many; from inside a call of its kernels. With wait, in seconds, it "
+          "waits "
+          "so long until these are let go, and refuses too if calls of its kernels go on so long. Nobody may hold what "
+          "else its code made.")
       .def("__repr__", [](const PluginObject& self) {
         return "<keyway.Plugin " + self.name() + (self.loaded() ? "" : ", unloaded") + ">";
       });

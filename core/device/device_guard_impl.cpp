@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace keyway::inline v1 {
 namespace {
@@ -76,6 +77,15 @@ HeldGuard hold_device_guard(DeviceType type, ResourceKind what) {
     // It may have gone before it was held, or another's may have come in its place.
     if (find_device_guard_impl(type) == &impl && libraries[i].load() == library) return {impl, std::move(hold)};
   }
+}
+
+std::vector<DeviceType> device_types_served_by(const LibraryResources& library) {
+  std::vector<DeviceType> types;
+  const std::lock_guard lock(sites().writers);
+  for (std::size_t i = 0; i < impls.size(); ++i) {
+    if (impls[i].load() != nullptr && libraries[i].load() == &library) types.push_back(static_cast<DeviceType>(i));
+  }
+  return types;
 }
 
 DeviceGuardRegistration register_device_guard(DeviceGuardImplInterface& impl, const char* file, int line) {

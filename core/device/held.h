@@ -8,6 +8,7 @@
 #include <keyway/core/device/device_guard_impl.h>
 
 #include <cstddef>
+#include <vector>
 
 namespace keyway::inline v1 {
 
@@ -23,5 +24,8 @@ struct HeldGuard {
 };
 // Throws keyway::Error as device_guard_impl() does; NotImplemented where the backend is being unloaded.
 KEYWAY_API HeldGuard hold_device_guard(DeviceType type, ResourceKind what);
+
+// The device types whose guards a library has registered, by their numbers.
+KEYWAY_API std::vector<DeviceType> device_types_served_by(const LibraryResources& library);
 
 }  // namespace keyway::inline v1

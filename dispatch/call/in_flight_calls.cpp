@@ -22,6 +22,12 @@ void InFlightCalls::enter() noexcept { stripes_[thread_number() % kStripes].call
 
 void InFlightCalls::leave() noexcept { stripes_[thread_number() % kStripes].calls.fetch_sub(1); }
 
+std::int64_t InFlightCalls::count() const noexcept {
+  std::int64_t calls = 0;
+  for (const Stripe& stripe : stripes_) calls += stripe.calls.load();
+  return calls;
+}
+
 // Each stripe need be seen empty once: who counts itself in afterwards reads the new table and leaves again.
 void InFlightCalls::wait() const {
   constexpr int kYields = 100;

@@ -29,6 +29,8 @@ class InFlightCalls {
 
   void enter() noexcept;
   void leave() noexcept;
+  // How many there are at this moment.
+  std::int64_t count() const noexcept;
   // Until every call that could have found a kernel of the block is over. Requires: no table has one any more, and this
   // thread is in none of its calls.
   void wait() const;

@@ -21,6 +21,8 @@ class ElfImage {
   // Why it cannot be a shared library of this machine; empty if all that the loader follows leads to where it may. What
   // the instructions are, nobody can know from tables.
   const std::string& problem() const { return problem_; }
+  // All of the file; empty if it cannot be read.
+  std::string_view bytes() const { return {data_, size_}; }
   // The bytes that the file has for an exported object; nullopt if there is none of that name. They are those before
   // relocation: pointers in them are not set. Requires: problem() is empty.
   std::optional<std::string_view> object(std::string_view name) const;

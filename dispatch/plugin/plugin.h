@@ -15,14 +15,19 @@
 #include <keyway/dispatch/registry/library.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace keyway::inline v1 {
+
+class LoadedPlugin;
+struct PluginContents;
 
 // What a plug-in's function gets.
 class KEYWAY_API Plugin {
@@ -41,7 +46,8 @@ class KEYWAY_API Plugin {
   }
 
  private:
-  friend class LoadedPlugin load_plugin(const std::string& path);
+  friend class LoadedPlugin;
+  friend LoadedPlugin load_plugin(const std::string& path);
 
   std::deque<Library> libraries_;
   std::vector<std::shared_ptr<void>> kept_;
@@ -57,6 +63,7 @@ struct PluginEntry {
   int line;
   void (*setup)(Plugin& plugin);
   PluginInterfaces interfaces = {};
+  std::uint64_t seal = 0;  // written into the file with its manifest (manifest.h); 0: it has none
 };
 
 // A plug-in that is loaded. Unloads it when it goes, with a warning where it cannot.
@@ -71,22 +78,26 @@ class KEYWAY_API LoadedPlugin {
   // Requires: loaded().
   const std::string& name() const;
   const std::string& path() const;
+  const PluginContents& registers() const;  // manifest.h
 
   // Takes back what the plug-in registered, waits until no call is under way in its kernels, and unloads its library.
   // Throws, and then it is loaded as before: std::bad_alloc; keyway::Error(Registration) from inside a call of one of
   // its kernels, or while memory of its allocators, memory that they pinned, or events or graphs of its device guards
-  // live, with how many (held.h). What it made of them while it was loaded goes with it. Requires: no thread is in
+  // live, with how many (held.h). With `wait`, it waits so long until these are let go, and also throws if calls of its
+  // kernels go on so long; only a call that begins in the last moment is waited for then. With 0, it throws at once.
+  // What the plug-in made while it was loaded goes with it. Requires: no thread is in
   // another function of its device guards, such as synchronize(), or in its warning handler; nobody holds what else its
   // code made, such as storages that a kernel made with a deleter of its own, events that it keeps and recorded after
   // it was loaded, or exceptions of types of its own. The library stays mapped if an autograd::Function of it was
   // recorded.
-  void unload();
+  void unload(std::optional<std::chrono::milliseconds> wait = std::nullopt);
   // Keeps the plug-in as long as the process runs. Until then calls of its kernels are counted, which takes some
   // nanoseconds.
   void release() noexcept;
 
  private:
   struct State;
+  std::string what_lives(bool with_calls) const;
   static std::atomic<State*> released_;
   friend LoadedPlugin load_plugin(const std::string& path);
 
@@ -97,7 +108,8 @@ class KEYWAY_API LoadedPlugin {
 // like its file. Throws keyway::Error(Registration) that names the file, and then the registry and all settings are as
 // they were; its code stays mapped, with a warning, if another thread got memory of it meanwhile. What is wrong: no
 // shared library for this machine; one that is cut short, misses symbols or is no plug-in; built against other headers
-// (plugin_abi.h); loaded already; or what its function throws, or every error of its registrations.
+// (plugin_abi.h); another one than its manifest was made for, or one that registers other things than that says
+// (manifest.h); loaded already; or what its function throws, or every error of its registrations.
 [[nodiscard]] KEYWAY_API LoadedPlugin load_plugin(const std::string& path);
 
 }  // namespace keyway::inline v1

@@ -29,7 +29,7 @@ namespace keyway::inline v1 {
 // Raised by who changes what compiled code relies on and no size, offset or count below tells: what a member, a flag or
 // a value means, its type where the size stays, the order of private members or of enumerators, or what an inline
 // function does with an object that the library made.
-inline constexpr std::uint32_t kPluginRevision = 1;
+inline constexpr std::uint32_t kPluginRevision = 2;
 
 namespace detail {
 

@@ -36,6 +36,8 @@ class BlockCollector {
   // What a library asks for without a block; `code` is an address in it, or null.
   void add(BlockRequest request, const void* code);
   void add(ExpectedSchema expected) { expected_.push_back(std::move(expected)); }
+  // What was collected so far.
+  const BlockRequest& request() const { return request_; }
   // Registers all for good; throws keyway::Error(Registration) if anything is wrong, and then nothing is registered.
   void commit();
   // Hands over what was collected, for the caller to register; schemas that are not what was expected are errors of it.

@@ -48,6 +48,13 @@ void Dispatcher::undo(std::uint64_t id) {
   registry.give_back(undone.in_flight);
 }
 
+std::int64_t Dispatcher::calls_under_way(std::uint64_t id) {
+  Registry& registry = Registry::get();
+  const std::lock_guard lock(registry.mutex);
+  const InFlightCalls* const calls = Transaction::in_flight_from_outside(registry, id);
+  return calls == nullptr ? 0 : calls->count();
+}
+
 void Dispatcher::release(std::uint64_t id) {
   Registry& registry = Registry::get();
   const std::lock_guard lock(registry.mutex);
@@ -58,6 +65,10 @@ void RegistrationHandle::undo() {
   if (id_ == 0) return;
   Dispatcher::singleton().undo(id_);
   id_ = 0;
+}
+
+std::int64_t RegistrationHandle::calls_under_way() const {
+  return id_ == 0 ? 0 : Dispatcher::singleton().calls_under_way(id_);
 }
 
 RegistrationHandle::~RegistrationHandle() {

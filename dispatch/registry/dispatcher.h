@@ -81,6 +81,9 @@ class KEYWAY_API RegistrationHandle {
   // unloaded. Throws, and then nothing is undone: std::bad_alloc; keyway::Error(Registration) from inside a call of one
   // of the kernels. A kernel must not wait for a thread that undoes its block.
   void undo();
+  // How many calls are in kernels of the block at this moment; 0 if it stays or is undone. Throws as undo() does from
+  // inside one of them.
+  std::int64_t calls_under_way() const;
   // Keeps the registrations for good: calls of the kernels cost what those of any other do.
   void release() noexcept;
 
@@ -179,6 +182,7 @@ class KEYWAY_API Dispatcher {
  private:
   friend class RegistrationHandle;
   void undo(std::uint64_t id);
+  std::int64_t calls_under_way(std::uint64_t id);
   void release(std::uint64_t id);
 };
 

@@ -71,18 +71,21 @@ void Transaction::add(Registry& registry, const OpList& ops, RegistryNotificatio
   notifications = std::move(transaction.notifications_);
 }
 
+InFlightCalls* Transaction::in_flight_from_outside(const Registry& registry, std::uint64_t block) {
+  const auto in_flight = registry.in_flight.find(block);
+  if (in_flight == registry.in_flight.end()) return nullptr;
+  KEYWAY_CHECK_AS(Registration, !KernelUseGuard::is_within(*in_flight->second),
+                  "a library block cannot be undone from inside a call of one of its kernels");
+  return in_flight->second;
+}
+
 UndoneBlock Transaction::undo(Registry& registry, std::uint64_t block, RegistryNotifications& notifications) {
   Transaction transaction(registry, block);
-  const auto in_flight = registry.in_flight.find(block);
-  if (in_flight != registry.in_flight.end()) {
-    KEYWAY_CHECK_AS(Registration, !KernelUseGuard::is_within(*in_flight->second),
-                    "a library block cannot be undone from inside a call of one of its kernels");
-    transaction.undone_.in_flight = in_flight->second;
-  }
+  transaction.undone_.in_flight = in_flight_from_outside(registry, block);
   transaction.prepare_undo();
   transaction.put_in_force();
   notifications = std::move(transaction.notifications_);
-  if (in_flight != registry.in_flight.end()) registry.in_flight.erase(in_flight);
+  registry.in_flight.erase(block);
   registry.blocks.erase(block);
   for (auto& [name, owned] : registry.namespaces) {
     if (owned.block == block) owned = {};

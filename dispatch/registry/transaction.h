@@ -32,6 +32,8 @@ class Transaction {
   static void add(Registry& registry, const OpList& ops, RegistryNotifications& notifications);
   // Why no kernel can be registered to a key; empty if one can.
   static std::string problem_of(DispatchKey key);
+  // The calls of a block's kernels; null if it stays or is undone. Throws keyway::Error(Registration) from inside one.
+  static InFlightCalls* in_flight_from_outside(const Registry& registry, std::uint64_t block);
   // Takes a block back. Throws std::bad_alloc; keyway::Error(Registration) inside a call of one of its kernels.
   static UndoneBlock undo(Registry& registry, std::uint64_t block, RegistryNotifications& notifications);
   // Makes a block one that stays: calls of its kernels are no longer counted. Throws std::bad_alloc.

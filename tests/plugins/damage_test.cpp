@@ -1,8 +1,10 @@
-// Files whose headers or tables are damaged are refused, or load; none of them ends the process.
+// Files whose headers or tables are damaged are refused, or load; none of them ends the process. These have no
+// manifest: of one that has, seal_test.cpp damages every part.
 #include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
+#include <keyway/tests/plugins/file_copy.h>
 #include <keyway/tests/plugins/plugin_files.h>
 
 #include <algorithm>
@@ -25,17 +27,6 @@ using namespace keyway;
 using namespace keyway::testing;
 
 namespace {
-
-// A file that goes with it.
-struct DamagedFile {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("keyway-damaged-" + std::to_string(getpid()) + ".so");
-  void write(const std::string& bytes) const {
-    std::ofstream(path, std::ios::binary | std::ios::trunc)
-        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  }
-  ~DamagedFile() { std::filesystem::remove(path); }
-};
 
 // How a child ends that loads the file: as loaded, refused, or in another way: by a signal, or by the loader, which
 // exits with 127 where its own assertions fail.
@@ -70,11 +61,6 @@ std::vector<T> structs_at(const std::string& bytes, std::uint64_t offset, std::u
   std::vector<T> values(size / sizeof(T));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = struct_at<T>(bytes, offset + i * sizeof(T));
   return values;
-}
-
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 // A part of a file.
@@ -139,15 +125,15 @@ std::vector<std::uint64_t> begin_and_end(const std::string& bytes) {
   return offsets;
 }
 
-std::string refusal_of(const DamagedFile& file) {
+std::string refusal_of(const FileCopy& file) {
   return error_of([&] { static_cast<void>(load_plugin(file.path.string())); });
 }
 
 }  // namespace
 
 TEST_CASE("no damage of a plug-in's headers and tables ends the process") {
-  const std::string whole = bytes_of(plugin_module("twice"));
-  const DamagedFile file;
+  const std::string whole = bytes_of(plugin_module("bare"));
+  const FileCopy file;
   file.write(whole);
   REQUIRE(load_in_child(file.path.string()) == Outcome::Loaded);
   // The ELF header, the program headers and the dynamic table. Which function of the file the loader is to call first
@@ -184,8 +170,8 @@ TEST_CASE("no damage of a plug-in's headers and tables ends the process") {
 
 // Of a file that is looked at and not loaded, nothing can come but an error.
 TEST_CASE("damaged tables of names, symbols, versions and relocations are followed to no harm") {
-  const std::string whole = with_other_layout(bytes_of(plugin_module("twice")));
-  const DamagedFile file;
+  const std::string whole = with_other_layout(bytes_of(plugin_module("bare")));
+  const FileCopy file;
   file.write(whole);
   REQUIRE(refusal_of(file).find("it is built against other headers") != std::string::npos);
   std::fstream damaged_file(file.path, std::ios::binary | std::ios::in | std::ios::out);
@@ -223,7 +209,7 @@ TEST_CASE("a library may begin and end with functions that no symbol names, but 
     const LoadedPlugin plugin = load_plugin(plugin_module("begins").string());
     CHECK(op("begins::begun").typed<std::int64_t(const TensorBase&)>().call(tensor()) == 1);
   }
-  const DamagedFile file;
+  const FileCopy file;
   for (const std::uint64_t offset : begin_and_end(whole)) {
     std::string bytes = whole;
     bytes[offset] = static_cast<char>(bytes[offset] + 1);

@@ -12,6 +12,7 @@
 #include <keyway/tests/plugins/plugin_files.h>
 
 #include <atomic>
+#include <chrono>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace keyway;
 using namespace keyway::testing;
@@ -105,6 +107,47 @@ TEST_CASE("a plug-in whose tensors, pinned memory or events live is not unloaded
   }
   plugin.unload();
   CHECK_FALSE(plugin.loaded());
+}
+
+TEST_CASE("an unload that waits is refused after that time, with all that lives") {
+  using namespace std::chrono_literals;
+  LoadedPlugin plugin = load_plugin(plugin_module("waits").string());
+  const TensorBase x = tensor();
+  const auto number = [&](const char* name) { return op(name).typed<std::int64_t(const TensorBase&)>().call(x); };
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 2; ++i) callers.emplace_back([&] { number("waits::wait"); });
+  while (number("waits::waiting") != 2) std::this_thread::yield();
+  const auto begin = std::chrono::steady_clock::now();
+  for (const auto wait : {-1ms, 0ms, 30ms}) {
+    CHECK(error_of([&] {
+            plugin.unload(wait);
+          }).ends_with("it cannot be unloaded: 2 calls of its kernels are under way"));
+    CHECK(plugin.loaded());
+    CHECK(number("waits::waiting") == 2);
+  }
+  CHECK(std::chrono::steady_clock::now() - begin >= 30ms);
+  callers.emplace_back([&] {
+    std::this_thread::sleep_for(20ms);
+    number("waits::end");
+  });
+  plugin.unload(1min);
+  CHECK_FALSE(plugin.loaded());
+  for (std::thread& caller : callers) caller.join();
+}
+
+TEST_CASE("an unload waits for what is let go meanwhile") {
+  using namespace std::chrono_literals;
+  LoadedPlugin plugin = load_fragile();
+  std::optional<TensorBase> held = tensor(*find_device_type("dev3"));
+  CHECK(error_of([&] { plugin.unload(5ms); }).find("its devices still have 1 tensor of 24 bytes") != std::string::npos);
+  CHECK(tensor(*find_device_type("dev3")).numel() == 6);  // after a refusal all works on
+  std::thread other([&] {
+    std::this_thread::sleep_for(20ms);
+    held.reset();
+  });
+  plugin.unload(1min);
+  CHECK_FALSE(plugin.loaded());
+  other.join();
 }
 
 TEST_CASE("a plug-in that goes out of scope under its tensors stays, with a warning") {

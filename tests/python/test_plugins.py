@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import keyway
@@ -96,6 +98,27 @@ def test_a_plug_in_whose_tensors_live_is_not_unloaded():
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "its devices still have 1 tensor of 24 bytes; let go of them first True", "False", "refused"]
+
+
+@needs_plugins
+def test_unload_waits_for_calls_that_end_in_time():
+    plugin = keyway.load_plugin(plugin_file("waits"))
+    x = keyway.ones(1)
+    ops = keyway.ops.waits
+    with ThreadPoolExecutor(2) as pool:
+        call = pool.submit(ops.wait, x)
+        while ops.waiting(x) == 0:
+            time.sleep(0.001)
+        for wait in (0, 0.02):
+            with pytest.raises(keyway.RegistrationError, match="1 call of its kernels is under way$"):
+                plugin.unload(wait=wait)
+        with pytest.raises(keyway.ValueError, match="wait is a number of seconds from 0 up, not -1"):
+            plugin.unload(wait=-1)
+        assert plugin.loaded and ops.waiting(x) == 1
+        pool.submit(lambda: (time.sleep(0.02), ops.end(x)))
+        plugin.unload(wait=60)
+        assert not plugin.loaded
+        assert call.result() == 0
 
 
 @needs_plugins

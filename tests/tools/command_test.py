@@ -118,6 +118,95 @@ class Plugins(Case):
         self.expect(keyway("--plugin", "/nowhere.so", "ops"), 1, "keyway: plug-in /nowhere.so: it cannot be opened\n")
 
 
+class Manifests(Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    @staticmethod
+    def plugin(name):
+        return str(Path(PLUGIN).with_name(f"libkeyway_test_{name}.so"))
+
+    def copy(self, name, changed=lambda data: data):
+        path = self.folder / f"lib{name}.so"
+        path.write_bytes(changed(Path(self.plugin(name)).read_bytes()))
+        return str(path)
+
+    def test_a_plugin_is_inspected_without_running_it(self):
+        lines = self.expect(keyway("plugin", "inspect", self.plugin("twice")), 0).splitlines()
+        self.assertEqual(lines[0], self.plugin("twice"))
+        self.assertIn("  version       7.1", lines)
+        self.assertIn("    doubling::twice(Tensor self, *, int times=1) -> Tensor", lines)
+        self.assertIn("    doubling::twice  CompositeImplicitAutograd", lines)
+        manifest = json.loads(self.expect(keyway("plugin", "inspect", "--json", self.plugin("waits")), 0))
+        self.assertEqual(manifest["registers"]["kernels"]["keyway::relu"], ["AutogradNPU", "NPU"])
+        self.assertEqual(manifest["schemas"], {"keyway::relu": "relu(Tensor self) -> Tensor"})
+        bare = self.plugin("bare")
+        self.expect(keyway("plugin", "inspect", bare), 1, f"keyway plugin inspect: plug-in {bare}: it has no manifest\n")
+
+    def test_readelf_finds_the_note_and_strip_leaves_it(self):
+        path = self.copy("twice")
+        before = keyway("plugin", "inspect", "--json", path).stdout
+        subprocess.run(["strip", path], check=True)
+        notes = subprocess.run(["readelf", "-n", path], check=True, capture_output=True, text=True).stdout
+        self.assertRegex(notes, r"\.note\.keyway\n.*\n +Keyway +0x")
+        self.assertEqual(keyway("plugin", "inspect", "--json", path).stdout, before)
+        self.expect(keyway("plugin", "check", "--load", path), 0)
+        subprocess.run(["strip", "--remove-section=.note.keyway", path], check=True)
+        self.assertIn("its manifest is gone", self.expect(keyway("plugin", "check", path), 1))
+
+    def test_a_plugin_is_checked_without_running_it(self):
+        good = self.plugin("twice")
+        self.assertEqual(self.expect(keyway("plugin", "check", good), 0), f"plug-in {good}: it can be loaded\n")
+        bare = self.plugin("bare")
+        self.assertEqual(self.expect(keyway("plugin", "check", bare), 0),
+                         f"plug-in {bare}: it can be loaded, as far as its tables tell: it has no manifest\n")
+        damaged = self.copy("twice", lambda data: data.replace(b"doubling", b"tripling"))
+        run = keyway("plugin", "check", "--json", good, damaged)
+        first, second = json.loads(self.expect(run, 1))
+        self.assertEqual((first["file"], first["problem"], first["manifest"]["name"]), (good, "", "twice"))
+        self.assertIn("it is damaged", second["problem"])
+        self.assertIsNone(second["manifest"])
+
+    def test_a_plugin_that_ends_its_process_is_tried_in_another(self):
+        for name, status in (("fragile2", 3), ("fragile3", 3)):
+            path = self.plugin(name)
+            self.assertIn("it can be loaded", self.expect(keyway("plugin", "check", path), 0))
+            run = keyway("plugin", "check", "--load", path)
+            self.assertEqual(run.returncode, 1)
+            self.assertEqual(run.stdout, f"plug-in {path}: a process that loads it ends with status {status}\n")
+            self.assertIn("ended the program while it was being loaded: its code called exit()", run.stderr)
+        run = keyway("plugin", "check", "--load", self.plugin("mistake1"))
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("an exception of the plug-in's own", run.stderr)
+
+    def test_folders_are_listed(self):
+        self.copy("twice")
+        self.copy("bare")
+        (self.folder / "libtext.so").write_text("no library")
+        (self.folder / "notes.txt").write_text("no library either")
+        expected = [f"{self.folder}/libbare.so: it has no manifest",
+                    f"plug-in {self.folder}/libtext.so: it is no shared library",
+                    f"{self.folder}/libtwice.so: twice 7.1, operators 1, kernels 1"]
+        self.assertEqual(self.expect(keyway("plugin", "list", self.folder), 0).splitlines(), expected)
+        run = keyway("plugin", "list", KEYWAY_PLUGIN_PATH=f":{self.folder}")
+        self.assertEqual(self.expect(run, 0).splitlines(), expected)
+        listed = json.loads(self.expect(keyway("plugin", "list", "--json", self.folder), 0))
+        self.assertEqual([Path(each["file"]).name for each in listed], ["libbare.so", "libtext.so", "libtwice.so"])
+        self.expect(keyway("plugin", "list", "/nowhere"), 2,
+                    "keyway plugin list: cannot read the folder /nowhere: No such file or directory\n")
+        self.expect(keyway("plugin", "list"), 2,
+                    "keyway plugin list: no folder is given, and KEYWAY_PLUGIN_PATH names none\n")
+
+    def test_a_plugin_that_cannot_be_loaded_is_not_described(self):
+        path = self.copy("mistake1")
+        before = Path(path).read_bytes()
+        self.expect(keyway("plugin", "describe", path), 1,
+                    f"keyway plugin describe: plug-in {path}: an exception of the plug-in's own\n")
+        self.assertEqual(Path(path).read_bytes(), before)
+
+
 class Ops(Case):
     def names(self, *arguments):
         run = keyway("ops", *arguments)
