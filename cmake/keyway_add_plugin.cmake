@@ -29,6 +29,7 @@ function(keyway_add_plugin target)
     message(STATUS "${target} gets no manifest: there is no program keyway that can run here")
     return()
   endif()
+  keyway_keep_manifest()
   if(NOT DEFINED arg_VERSION)
     set(arg_VERSION "${PROJECT_VERSION}")
   endif()
@@ -46,4 +47,17 @@ function(keyway_add_plugin target)
       $<TARGET_FILE:keyway::command> plugin describe ${options} $<TARGET_FILE:${target}>
     COMMENT "Writing the manifest of ${target}" VERBATIM)
   add_dependencies(${target} keyway::command)
+endfunction()
+
+# Where the directory's targets are installed with --strip, the manifest stays. GNU strip leaves notes alone; llvm-strip has
+# to be told to.
+function(keyway_keep_manifest)
+  if(NOT CMAKE_STRIP MATCHES "llvm-strip[^/]*$")
+    return()
+  endif()
+  set(script ${PROJECT_BINARY_DIR}/keyway_strip)
+  file(CONFIGURE OUTPUT ${script} CONTENT "#!/bin/sh\nexec '@CMAKE_STRIP@' --keep-section=.note.keyway \"$@\"\n" @ONLY)
+  file(CHMOD ${script} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  # In the directory's own scope, which a function that calls this may not be. What is deferred reads its variables then.
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL set CMAKE_STRIP [[${script}]])")
 endfunction()

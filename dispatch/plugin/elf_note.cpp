@@ -2,6 +2,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/dispatch/plugin/elf_note.h>
 
+#include <cstddef>
 #include <cstring>
 #include <elf.h>
 #include <vector>
@@ -77,20 +78,42 @@ std::string note_of(std::string_view text) {
   return note;
 }
 
-}  // namespace
+struct Note {
+  std::string_view text;
+  std::uint64_t section;  // where in the file its row of the table is
+};
 
-std::optional<std::string_view> find_manifest_note(std::string_view file) {
+std::optional<Note> find_note(std::string_view file) {
   const auto header = header_of(file);
   if (!header) return std::nullopt;
   const std::vector<Elf64_Shdr> sections = sections_of(file, *header);
-  for (const Elf64_Shdr& section : sections) {
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const Elf64_Shdr& section = sections[i];
     if (section.sh_type != SHT_NOTE || !has(file, section.sh_offset, section.sh_size) ||
         !is_called(file, sections[header->e_shstrndx], section, kManifestSection)) {
       continue;
     }
-    if (const auto text = text_of_note(file.substr(section.sh_offset, section.sh_size))) return text;
+    if (const auto text = text_of_note(file.substr(section.sh_offset, section.sh_size))) {
+      return Note{*text, header->e_shoff + i * sizeof(Elf64_Shdr)};
+    }
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string_view> find_manifest_note(std::string_view file) {
+  const auto note = find_note(file);
+  return note ? std::optional(note->text) : std::nullopt;
+}
+
+std::string without_manifest_note(std::string_view file) {
+  std::string out(file);
+  while (const auto note = find_note(out)) {
+    const std::uint32_t type = SHT_NULL;
+    std::memcpy(out.data() + note->section + offsetof(Elf64_Shdr, sh_type), &type, sizeof(type));
+  }
+  return out;
 }
 
 std::string with_manifest_note(std::string_view file, std::string_view text) {

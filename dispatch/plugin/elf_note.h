@@ -19,5 +19,7 @@ std::optional<std::string_view> find_manifest_note(std::string_view file);
 // The file with the note, in place of the one that it has. Segments stay where they are: what is new stands at the end,
 // and only the header says where. Throws keyway::Error(Registration) for a file without sections.
 std::string with_manifest_note(std::string_view file, std::string_view text);
+// The file without the note: it is found no more.
+std::string without_manifest_note(std::string_view file);
 
 }  // namespace keyway::inline v1

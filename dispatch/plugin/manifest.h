@@ -67,5 +67,8 @@ KEYWAY_API PluginManifest manifest_of(const LoadedPlugin& plugin);
 // keyway::Error(Registration) if the file is no plug-in of this library's headers or cannot be written; then it is as
 // it was.
 KEYWAY_API void write_plugin_manifest(const std::string& path, const PluginManifest& manifest);
+// Takes the manifest and the seal away, so that a file that a tool has changed can be loaded. Throws as
+// write_plugin_manifest() does.
+KEYWAY_API void remove_plugin_manifest(const std::string& path);
 
 }  // namespace keyway::inline v1

@@ -37,6 +37,26 @@ std::uint64_t offset_of_seal() {
   return static_cast<std::uint64_t>(reinterpret_cast<const char*>(&entry.seal) - reinterpret_cast<const char*>(&entry));
 }
 
+std::uint64_t seal_offset_of(const PluginFile& file) {
+  KEYWAY_CHECK_AS(Registration, file.seal_offset(), "a plug-in of the stable C ABI has no manifest");
+  return *file.seal_offset();
+}
+
+// Beside it and then in its place: nobody sees half of it, and processes that have it mapped keep the old one.
+void replace_file(const std::string& path, const std::string& bytes) {
+  namespace fs = std::filesystem;
+  const std::string beside = path + ".describe-" + std::to_string(getpid());
+  std::error_code failure;
+  std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
+  if (out) fs::permissions(beside, fs::status(path).permissions(), failure);
+  if (out && !failure) fs::rename(beside, path, failure);
+  if (out && !failure) return;
+  std::error_code none;
+  fs::remove(beside, none);
+  KEYWAY_FAIL(Registration, "it cannot be written{}{}", failure ? ": " : "", failure ? failure.message() : "");
+}
+
 }  // namespace
 
 PluginFile::PluginFile(const std::string& path) : image_(path) {
@@ -61,9 +81,11 @@ std::optional<PluginManifest> PluginFile::sealed_manifest() const {
   const auto seal = read_at<std::uint64_t>(bytes(), *seal_offset_);
   const std::optional<std::string_view> note = find_manifest_note(bytes());
   if (seal == 0 && !note) return std::nullopt;
-  KEYWAY_CHECK_AS(Registration, note,
-                  "its manifest is gone: it is cut short or damaged, or a tool has removed the section {}",
-                  kManifestSection);
+  KEYWAY_CHECK_AS(
+      Registration, note,
+      "its manifest is gone: it is cut short or damaged, or a tool has removed the section {}, as llvm-strip "
+      "does if it is not told to keep it",
+      kManifestSection);
   KEYWAY_CHECK_AS(Registration, seal_of(bytes(), *seal_offset_, *note) == seal,
                   "it is damaged: it is no more what its manifest was made for. If a tool has changed it, such as "
                   "patchelf, write its manifest anew with `keyway plugin describe`");
@@ -88,25 +110,24 @@ std::optional<PluginManifest> read_plugin_manifest(const std::string& path) {
 }
 
 void write_plugin_manifest(const std::string& path, const PluginManifest& manifest) {
-  namespace fs = std::filesystem;
   naming(path, [&] {
     const std::string text = to_json(manifest);
     const PluginFile file(path);
-    KEYWAY_CHECK_AS(Registration, file.seal_offset(), "a plug-in of the stable C ABI has no manifest");
+    const std::uint64_t at = seal_offset_of(file);
     std::string bytes = with_manifest_note(file.bytes(), text);
-    const std::uint64_t seal = seal_of(bytes, *file.seal_offset(), text);
-    std::memcpy(bytes.data() + *file.seal_offset(), &seal, sizeof(seal));
-    // Beside it and then in its place: nobody sees half of it, and processes that have it mapped keep the old one.
-    const std::string beside = path + ".describe-" + std::to_string(getpid());
-    std::error_code failure;
-    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
-    if (out) fs::permissions(beside, fs::status(path).permissions(), failure);
-    if (out && !failure) fs::rename(beside, path, failure);
-    if (out && !failure) return;
-    std::error_code none;
-    fs::remove(beside, none);
-    KEYWAY_FAIL(Registration, "it cannot be written{}{}", failure ? ": " : "", failure ? failure.message() : "");
+    const std::uint64_t seal = seal_of(bytes, at, text);
+    std::memcpy(bytes.data() + at, &seal, sizeof(seal));
+    replace_file(path, bytes);
+  });
+}
+
+void remove_plugin_manifest(const std::string& path) {
+  naming(path, [&] {
+    const PluginFile file(path);
+    const std::uint64_t at = seal_offset_of(file);
+    std::string bytes = without_manifest_note(file.bytes());
+    std::memset(bytes.data() + at, 0, sizeof(std::uint64_t));
+    if (bytes != file.bytes()) replace_file(path, bytes);
   });
 }
 

@@ -179,6 +179,11 @@ TEST_CASE("a manifest takes the place of the one before") {
     CHECK(read_plugin_manifest(copy.path.string()) == manifest);
     CHECK(load_plugin(copy.path.string()).loaded());
   }
+  remove_plugin_manifest(copy.path.string());
+  CHECK_FALSE(read_plugin_manifest(copy.path.string()).has_value());
+  CHECK(load_plugin(copy.path.string()).loaded());
+  manifest.version.clear();
+  write_plugin_manifest(copy.path.string(), manifest);
   manifest.version = "\xff";
   CHECK(error_of([&] { write_plugin_manifest(copy.path.string(), manifest); }).find("not UTF-8") != std::string::npos);
   CHECK(read_plugin_manifest(copy.path.string())->version.empty());

@@ -136,7 +136,7 @@ class Manifests(Case):
     def test_a_plugin_is_inspected_without_running_it(self):
         lines = self.expect(keyway("plugin", "inspect", self.plugin("twice")), 0).splitlines()
         self.assertEqual(lines[0], self.plugin("twice"))
-        self.assertIn("  version       7.1", lines)
+        self.assertIn("  version         7.1", lines)
         self.assertIn("    doubling::twice(Tensor self, *, int times=1) -> Tensor", lines)
         self.assertIn("    doubling::twice  CompositeImplicitAutograd", lines)
         manifest = json.loads(self.expect(keyway("plugin", "inspect", "--json", self.plugin("waits")), 0))
@@ -198,6 +198,15 @@ class Manifests(Case):
                     "keyway plugin list: cannot read the folder /nowhere: No such file or directory\n")
         self.expect(keyway("plugin", "list"), 2,
                     "keyway plugin list: no folder is given, and KEYWAY_PLUGIN_PATH names none\n")
+
+    def test_a_plugin_that_a_tool_has_changed_is_described_anew(self):
+        path = self.copy("twice", lambda data: data.replace(b"\0twice(Tensor", b"\0twixe(Tensor"))
+        self.assertIn("it is damaged", self.expect(keyway("plugin", "check", path), 1))
+        self.expect(keyway("plugin", "describe", "--plugin-version", "8", path), 0)
+        manifest = json.loads(self.expect(keyway("plugin", "inspect", "--json", path), 0))
+        self.assertEqual(manifest["version"], "8")
+        self.assertEqual(manifest["registers"]["operators"], ["doubling::twixe(Tensor self, *, int times=1) -> Tensor"])
+        self.assertIn("it can be loaded", self.expect(keyway("plugin", "check", "--load", path), 0))
 
     def test_a_plugin_that_cannot_be_loaded_is_not_described(self):
         path = self.copy("mistake1")

@@ -58,6 +58,7 @@ ExitStatus describe(const DescribeOptions& options) {
   {
     std::vector<LoadedPlugin> needed;  // the last one goes first
     for (const std::string& path : options.needs) needed.push_back(load_plugin(path));
+    remove_plugin_manifest(options.path);
     LoadedPlugin plugin = load_plugin(options.path);
     manifest = manifest_of(plugin);
     for (const LoadedPlugin& each : needed) manifest.needs.plugins.insert(each.name());
@@ -77,8 +78,9 @@ void add_describe(CLI::App& plugin, ExitStatus& status) {
   command->add_option("--plugin-version", options->version, "Its version");
   command->add_option("--needs", options->needs, "The file of a plug-in that has to be loaded before");
   command->footer(
-      "keyway_add_plugin does this after it has linked a plug-in, unless it is told NO_MANIFEST. Exit status: 0, or 1\n"
-      "if the plug-in cannot be loaded or the file cannot be written.");
+      "What the file said before is taken away first. keyway_add_plugin does this after it has linked a plug-in, "
+      "unless\n"
+      "it is told NO_MANIFEST. Exit status: 0, or 1 if the plug-in cannot be loaded or the file cannot be written.");
   command->callback(
       [options, &status] { status = guarded("plugin describe", ExitStatus::Failed, describe, *options); });
 }
@@ -94,7 +96,7 @@ std::size_t count_kernels(const PluginContents& contents) {
 }
 
 void print_row(const char* what, const std::string& text) {
-  if (!text.empty()) fmt::print("  {:<14}{}\n", what, text);
+  if (!text.empty()) fmt::print("  {:<16}{}\n", what, text);
 }
 
 void print_manifest(const std::string& path, const PluginManifest& manifest) {
@@ -105,8 +107,8 @@ void print_manifest(const std::string& path, const PluginManifest& manifest) {
   print_row("built against", fmt::format("Keyway {}, headers {}", manifest.keyway, manifest.abi));
   print_row("device types", joined(registers.device_types));
   print_row("fallbacks", joined(registers.fallbacks));
-  print_row("needs", joined(manifest.needs.plugins));
-  print_row("of others", fmt::format("{}", fmt::join(manifest.needs.device_types, ", ")));
+  print_row("needs plug-ins", joined(manifest.needs.plugins));
+  print_row("needs devices", joined(manifest.needs.device_types));
   print_row("operators", std::to_string(registers.operators.size()));
   for (const std::string& schema : registers.operators) fmt::print("    {}\n", schema);
   print_row("kernels", std::to_string(count_kernels(registers)));
