@@ -132,6 +132,7 @@ std::string with_manifest_note(std::string_view file, std::string_view text) {
   std::size_t at = 0;
   while (at < sections.size() && !is_called(file, names, sections[at], kManifestSection)) ++at;
   if (at == sections.size()) {
+    KEYWAY_CHECK_AS(Registration, at + 1 < SHN_LORESERVE, "it has too many sections to add one");
     std::string all(file.substr(names.sh_offset, names.sh_size));
     Elf64_Shdr section{};
     section.sh_name = static_cast<Elf64_Word>(all.size());

@@ -97,7 +97,7 @@ std::string schema_problem(const std::string& op, const std::string& schema) {
   } catch (const Error& error) {
     difference = std::string("its manifest has no schema of it: ") + error.what();
   }
-  return "\n  " + op + ": " + difference;
+  return difference.empty() ? difference : "\n  " + op + ": " + difference;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // A plug-in is not unloaded under what it made, and what it set is put back when it goes or fails.
 #include <keyway/core/base/warning.h>
+#include <keyway/core/device/cuda_graph.h>
 #include <keyway/core/device/event.h>
 #include <keyway/core/tensor/pinned_memory.h>
 #include <keyway/dispatch/plugin/plugin.h>
@@ -105,6 +106,18 @@ TEST_CASE("a plug-in whose tensors, pinned memory or events live is not unloaded
     Event moved(std::move(event));
     CHECK(refusal() == "its devices still have 1 event; let go of them first");
   }
+  plugin.unload();
+  CHECK_FALSE(plugin.loaded());
+}
+
+TEST_CASE("a plug-in whose graphs live is not unloaded, and they go on") {
+  LoadedPlugin plugin = load_plugin(plugin_module("graphs").string());
+  CUDAGraph graph;
+  graph.capture_begin();
+  graph.capture_end();
+  CHECK(error_of([&] { plugin.unload(); }).ends_with("its devices still have 1 graph; let go of them first"));
+  graph.replay();
+  graph.reset();
   plugin.unload();
   CHECK_FALSE(plugin.loaded());
 }

@@ -177,6 +177,9 @@ class Manifests(Case):
             self.assertEqual(run.returncode, 1)
             self.assertEqual(run.stdout, f"plug-in {path}: a process that loads it ends with status {status}\n")
             self.assertIn("ended the program while it was being loaded: its code called exit()", run.stderr)
+        run = keyway("plugin", "check", "--load", self.plugin("fragile8"))
+        self.assertEqual(self.expect(run, 1),
+                         f"plug-in {self.plugin('fragile8')}: a process that loads it ends by signal Aborted\n")
         run = keyway("plugin", "check", "--load", self.plugin("mistake1"))
         self.assertEqual(run.returncode, 1)
         self.assertIn("an exception of the plug-in's own", run.stderr)

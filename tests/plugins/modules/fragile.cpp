@@ -1,5 +1,6 @@
-// Changes much, and then does what FAULT says: 1 throws, 2 calls exit(), 3 does so in a static object, 4 and 6 stay, 5
-// asks for what Keyway has no more. 7 changes nothing, but keeps memory and an event of devices that another serves.
+// Changes much, and then does what FAULT says: 1 throws, 2 calls exit(), 3 does so in a static object, 8 aborts there,
+// 4 and 6 stay, 5 asks for what Keyway has no more. 7 changes nothing, but keeps memory and an event of devices that
+// another serves.
 #include <keyway/core/base/warning.h>
 #include <keyway/core/device/event.h>
 #include <keyway/core/tensor/tensor_base.h>
@@ -25,6 +26,10 @@ using namespace keyway::testing;
 struct Ends {
   Ends() { std::exit(3); }
 } const ends;
+#elif FAULT == 8
+struct Aborts {
+  Aborts() { std::abort(); }
+} const aborts;
 #endif
 
 // Memory under the fake device's name, and pinned memory of the CPU.
