@@ -139,14 +139,15 @@ struct Lines {
   void* data = nullptr;
   std::vector<std::int64_t> lines, elements;  // the offsets of lines, and of elements within one
 
-  // As many lines as those of `like`, which has the same sizes in the other dimensions, or smaller ones.
+  // As many lines as those of `like`, which has the same sizes in the other dimensions, or smaller ones. Lines of an
+  // undefined tensor are empty.
   Lines(const TensorBase& tensor, IntArrayRef dims, const TensorBase& like) {
     keyway::DimVector sizes, strides, line_sizes, line_strides;
-    const auto rank = tensor.defined() ? tensor.sizes().size() : 0;
-    for (std::size_t d = 0; d < rank; ++d) {
+    const TensorBase& from = tensor.defined() ? tensor : like;
+    for (std::size_t d = 0; d < from.sizes().size(); ++d) {
       const bool along = std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(d)) != dims.end();
-      (along ? sizes : line_sizes).push_back(along ? tensor.sizes()[d] : like.sizes()[d]);
-      (along ? strides : line_strides).push_back(tensor.strides()[d]);
+      (along ? sizes : line_sizes).push_back(along ? from.sizes()[d] : like.sizes()[d]);
+      (along ? strides : line_strides).push_back(from.strides()[d]);
     }
     lines = offsets_of(line_sizes, line_strides);
     if (!tensor.defined()) return;
