@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What takes too long for every change: clang, the whole suite under ThreadSanitizer, all of CUDA's architectures, the long
-# campaigns of tests, boundary calls and fuzzers, random programs in Python, the site of the documentation, and every operator
-# beside PyTorch's newest release (several GB). KEYWAY_JOBS sets how many processes build and test at a time.
+# campaigns of tests, boundary calls and fuzzers, random programs in Python, the site of the documentation, every operator
+# beside PyTorch's newest release (several GB), and extensions that are written for it. KEYWAY_JOBS sets how many processes
+# build and test at a time.
 #   bash tools/nightly.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -44,6 +45,11 @@ oracle_stage() {
   PYTHONPATH=build/release/python build/peer/bin/python tools/oracle/compare_opinfo.py --strict --jobs "$jobs"
 }
 
+# Extensions written for PyTorch, from PyPI: built as they are, and their functions beside NumPy.
+extensions_stage() {
+  PYTHONPATH=build/release/python build/venv/bin/python tests/compat/extensions/run.py
+}
+
 # Random programs of the Python API, others each day.
 python_stage() {
   PYTHONPATH=build/release/python build/venv/bin/python tools/fuzz/fuzz_python.py --steps 1000000 --seed "$(date +%Y%m%d)" \
@@ -67,6 +73,7 @@ stage release release_stage
 stage bench bench_stage
 stage exhaustive exhaustive_stage
 stage oracle oracle_stage
+stage extensions extensions_stage
 stage python python_stage
 stage docs bash tools/docs.sh
 stage schema fuzz schema 600
