@@ -10,6 +10,7 @@
 #include <keyway/ops/all.h>
 
 #include <algorithm>
+#include <deque>
 #include <queue>
 
 namespace keyway::inline v1::autograd {
@@ -29,6 +30,7 @@ class GraphTask {
     const NodeState* state = table_.lookup(&node);
     return state != nullptr && state->wanted();
   }
+  void queue_callback(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
   bool uses_other_streams() const { return streams_ != nullptr; }
   // Requires: uses_other_streams().
   void record_use_for_caller(const TensorBase& tensor) const {
@@ -55,7 +57,8 @@ class GraphTask {
   NodeTable table_;
   Node* node_ = nullptr;  // that is being run
   variable_list captured_;
-  std::unique_ptr<BackwardStreams> streams_;  // null: all work is in the caller's
+  std::unique_ptr<BackwardStreams> streams_;     // null: all work is in the caller's
+  std::deque<std::function<void()>> callbacks_;  // grows while they run
   std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
 };
 
@@ -277,6 +280,7 @@ variable_list GraphTask::run(const std::vector<Edge>& roots, variable_list grads
   }
   if (streams_) [[unlikely]]
     streams_->join();
+  for (; !callbacks_.empty(); callbacks_.pop_front()) callbacks_.front()();
   return std::move(captured_);
 }
 
@@ -364,6 +368,11 @@ class BackwardState {
 }  // namespace
 
 Node* running_node() { return running == nullptr ? nullptr : running->node(); }
+
+void queue_callback(std::function<void()> callback) {
+  KEYWAY_CHECK_AS(Autograd, running != nullptr, "queue_callback: no backward runs in this thread");
+  running->queue_callback(std::move(callback));
+}
 
 bool wanted_by_running_backward(const Node& node) { return running == nullptr || running->wants(node); }
 

@@ -3,6 +3,7 @@
 
 #include <keyway/autograd/node.h>
 
+#include <functional>
 #include <vector>
 
 namespace keyway::inline v1::autograd {
@@ -40,6 +41,11 @@ KEYWAY_API std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const st
 
 // The node whose backward this thread is running, with its hooks; null outside of backward.
 KEYWAY_API Node* running_node();
+
+// Calls `callback` once when the backward that this thread is running has computed all gradients; in the order of the
+// calls. One that throws ends the backward with its exception. Callbacks may queue others. Throws
+// keyway::Error(Autograd) outside of backward.
+KEYWAY_API void queue_callback(std::function<void()> callback);
 
 // Whether the backward that this thread is running wants the gradient that goes to `node`.
 KEYWAY_API bool wanted_by_running_backward(const Node& node);

@@ -2,9 +2,16 @@
 #include <keyway/tests/autograd/values.h>
 #include <keyway/tests/catch.h>
 
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
 using namespace keyway;
 using namespace keyway::testing;
 using autograd::variable_list;
+using Catch::Matchers::Contains;
 
 // --- Accumulation
 
@@ -232,4 +239,60 @@ TEST_CASE("a long chain of gradients that have gradients is freed without a deep
     x = next;
   }
   CHECK(x.grad().grad().grad().defined());
+}
+
+// --- Callbacks
+
+namespace {
+// Calls `note` for each gradient of x, and leaves the gradient as it is.
+void on_gradient(const Tensor& x, std::function<void()> note) {
+  autograd::register_hook(x, [note = std::move(note)](const Tensor&) {
+    note();
+    return Tensor();
+  });
+}
+}  // namespace
+
+TEST_CASE("callbacks run once all gradients are there, in order, and may queue others") {
+  const Tensor x = leaf({3}), y = leaf({5});
+  std::vector<std::string> calls;
+  const auto queue = [&](const char* name) {
+    autograd::queue_callback([&, name] {
+      CHECK((x.grad().defined() && y.grad().defined()));
+      calls.push_back(name);
+      if (calls.size() == 1) autograd::queue_callback([&] { calls.push_back("last"); });
+    });
+  };
+  on_gradient(y, [&] { queue("y"); });
+  on_gradient(x, [&] { queue("x"); });
+  (x * y).sum().backward();
+  REQUIRE(calls.size() == 3);
+  CHECK((calls[0] + calls[1] == "xy" || calls[0] + calls[1] == "yx"));
+  CHECK(calls[2] == "last");
+  (x * y).sum().backward();  // each backward has its own
+  CHECK(calls.size() == 5);
+}
+
+TEST_CASE("a callback that throws ends the backward, and outside of one there are none") {
+  CHECK_THROWS_AS(autograd::queue_callback([] {}), Error);
+  const Tensor x = leaf({3});
+  on_gradient(x, [] { autograd::queue_callback([] { throw std::runtime_error("from a callback"); }); });
+  CHECK_THROWS_WITH((x * 2).sum().backward(), Contains("from a callback"));
+  CHECK(values_of(x.grad()) == Values{2});
+  CHECK(autograd::running_node() == nullptr);
+}
+
+TEST_CASE("a callback belongs to the innermost backward") {
+  const Tensor x = leaf({3});
+  std::vector<std::string> calls;
+  on_gradient(x, [&] {
+    autograd::queue_callback([&] { calls.push_back("outer"); });
+    const AutoGradMode recorded(true);
+    const Tensor inner = leaf({1});
+    on_gradient(inner, [&] { autograd::queue_callback([&] { calls.push_back("inner"); }); });
+    (inner * 2).sum().backward();
+    calls.push_back("hook");
+  });
+  (x * 2).sum().backward();
+  CHECK(calls == std::vector<std::string>{"inner", "hook", "outer"});
 }
