@@ -10,6 +10,8 @@
 #include <keyway/python/values.h>
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -167,11 +169,30 @@ bool convert_as(const ValueType& type, int depth, PyObject* object, T& value) {
   }
 }
 
+bool to_dict(const DictType& type, PyObject* object, IValue& value) {
+  if (!PyDict_Check(object)) return false;
+  const GenericDict dict;
+  PyObject *given_key, *given_value;
+  for (Py_ssize_t place = 0; PyDict_Next(object, &place, &given_key, &given_value) != 0;) {
+    // What converting asks of an object may change the dictionary.
+    const nb::object held_key = nb::borrow(given_key), held_value = nb::borrow(given_value);
+    IValue key, item;
+    if (!to_value(type.key, held_key.ptr(), key) || !to_value(type.value, held_value.ptr(), item)) return false;
+    dict.insert(std::move(key), std::move(item), /*assign=*/true);
+  }
+  value = dict;
+  return true;
+}
+
 }  // namespace
 
 ValueType::ValueType(SchemaType type) : kind(without_optional(type).kind()), optional(type.is(TypeKind::Optional)) {
   const SchemaType value = without_optional(type);
   if (std::string code; append_code(code, value)) tag = code == "W" ? ValueTag::Tensor : detail::tag_of_code(code);
+  if (value.is(TypeKind::Dict) && tag != ValueTag::None) {
+    const SchemaType::Parts parts = value.parts();
+    dict = std::make_shared<DictType>(DictType{ValueType(*parts.begin()), ValueType(*std::next(parts.begin()))});
+  }
   if (!value.is(TypeKind::List)) return;
   list = true;
   list_size = value.list_size();
@@ -186,6 +207,7 @@ std::string ValueType::str() const {
   const detail::NamedType* const named = detail::find_named_type(kind);
   std::string name(kind == TypeKind::Device ? "device" : named == nullptr ? "object" : named->python);
   if (named != nullptr && kind >= TypeKind::ScalarType) name = "keyway." + name;  // Python has no such type itself
+  if (dict) name = "dict of " + dict->key.str() + " to " + dict->value.str();
   std::string text = optional_elements ? "Optional[" + name + "]" : name;
   if (list_elements) text = "tuple of " + text + "s";
   if (list) text = list_elements ? "tuple of tuples" + text.substr(5) : "tuple of " + text + "s";
@@ -197,6 +219,7 @@ bool to_value(const ValueType& type, PyObject* object, IValue& value) {
     value = IValue();
     return true;
   }
+  if (type.dict) return to_dict(*type.dict, object, value);
   bool fits = false;
   detail::visit_value_class(type.tag, [&]<typename T>() {
     T converted = blank<T>();
@@ -206,8 +229,21 @@ bool to_value(const ValueType& type, PyObject* object, IValue& value) {
   return fits;
 }
 
+static std::string misfit_in_dict(const DictType& type, PyObject* object) {
+  PyObject *key, *value;
+  for (Py_ssize_t place = 0; PyDict_Next(object, &place, &key, &value) != 0;) {
+    const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
+    IValue converted;
+    if (!to_value(type.key, held_key.ptr(), converted)) return "dict with a key of type " + misfit(type.key, key);
+    if (!to_value(type.value, held_value.ptr(), converted))
+      return "dict with a value of type " + misfit(type.value, held_value.ptr());
+  }
+  return "dict";
+}
+
 std::string misfit(const ValueType& type, PyObject* object) {
   const std::string name = class_name(object);
+  if (type.dict && PyDict_Check(object)) return misfit_in_dict(*type.dict, object);
   if (!type.list || !is_sequence(object)) return name;
   ValueType element = type;
   element.tag = detail::element_of(type.tag);
@@ -271,6 +307,12 @@ nb::object to_object(IValue&& value) {
   return to_object(static_cast<const IValue&>(value));
 }
 
+static nb::object to_object(const GenericDict& dict) {
+  nb::dict made;
+  for (std::size_t i = 0; i < dict.size(); ++i) made[to_object(dict.entry(i).key)] = to_object(dict.entry(i).value);
+  return made;
+}
+
 nb::object to_object(const IValue& value) {
   const auto tuple_of_list = [](const auto& list) {
     return tuple_of(list.size(), [&](std::size_t i) { return to_object(detail::box(list[i])); });
@@ -289,6 +331,7 @@ nb::object to_object(const IValue& value) {
     case ValueTag::Device: return to_object(value.to_device());
     case ValueTag::String: return to_str(value.to_string_ref());
     case ValueTag::Generator: return nb::cast(value.to_generator());
+    case ValueTag::Dict: return to_object(value.to_dict());
     case ValueTag::List: return tuple_of_list(value.to_list_of<IValue>());
     default: break;
   }

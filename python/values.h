@@ -5,9 +5,12 @@
 #include <keyway/dispatch/call/ivalue.h>
 #include <keyway/python/nanobind.h>
 
+#include <memory>
 #include <string>
 
 namespace keyway::inline v1::python {
+
+struct DictType;
 
 // What a parameter takes, read off its schema type once.
 struct ValueType {
@@ -19,14 +22,19 @@ struct ValueType {
   bool list = false;
   bool optional_elements = false;
   bool list_elements = false;
-  std::size_t list_size = 0;     // T[N]: one value stands for N of them
-  std::size_t element_size = 0;  // the same, of lists that are elements
+  std::size_t list_size = 0;             // T[N]: one value stands for N of them
+  std::size_t element_size = 0;          // the same, of lists that are elements
+  std::shared_ptr<const DictType> dict;  // of a dictionary, its keys and values
 
   bool is_int_list() const {
     return list && !list_elements && !optional_elements && (kind == TypeKind::Int || kind == TypeKind::SymInt);
   }
   // As Python would write it: "Tensor", "tuple of ints", "Optional[Number]".
   std::string str() const;
+};
+
+struct DictType {
+  ValueType key, value;
 };
 
 // Gives `value` what `object` stands for; false, and no Python error, if that is of another type. None is the value of

@@ -53,6 +53,17 @@ constexpr bool append_value_code(Sink& sink, SchemaType type, AbsentTensors abse
     append_letter(sink, '[');
     return append_value_code(sink, type.element(), absent, true);
   }
+  if (type.is(TypeKind::Dict)) {
+    append_letter(sink, '{');
+    for (bool is_key = true; const SchemaType part : type.parts()) {
+      ShortCode code;
+      if (!append_value_code(code, part, AbsentTensors::Optional, true)) return false;
+      if (!(is_key ? is_dict_key(code.view()) : is_dict_value(code.view()))) return false;
+      sink.append(code.view());
+      is_key = false;
+    }
+    return true;
+  }
   const NamedType* const named = find_named_type(type.kind());
   if (named == nullptr) return false;
   append_letter(sink, named->kind == TypeKind::Tensor && type.is_write() && !in_list ? 'W' : named->code);
@@ -85,6 +96,10 @@ constexpr std::string_view first_code(std::string_view code) {
   if (code.starts_with('(')) return code.substr(0, code.find(')') + 1);
   std::size_t size = 1;
   while (size <= code.size() && (code[size - 1] == '?' || code[size - 1] == '[')) ++size;
+  if (size <= code.size() && code[size - 1] == '{') {
+    size += first_code(code.substr(size)).size();  // the keys
+    size += first_code(code.substr(size)).size();
+  }
   return code.substr(0, size);
 }
 
@@ -118,10 +133,19 @@ constexpr void append_cpp(Sink& sink, std::string_view code, HeldAs held, std::s
     return sink.append(std::string_view(">")), void();
   }
   const bool argument = held == HeldAs::Argument;
+  if (code.starts_with('{')) {
+    const std::string_view key = first_code(code.substr(1)), value = code.substr(1 + key.size());
+    sink.append(std::string_view(argument ? "const Dict<" : "Dict<"));
+    append_cpp(sink, key, HeldAs::Value, tensor);
+    sink.append(std::string_view(", "));
+    append_cpp(sink, value, HeldAs::Value, tensor);
+    return sink.append(std::string_view(argument ? ">&" : ">")), void();
+  }
   if (code.starts_with('[')) return enclose(argument ? "ArrayRef<" : "std::vector<", code.substr(1), HeldAs::Value);
   if (code.starts_with('?')) {
     const detail::NamedType* const inner = detail::find_named_type(code[1]);
-    const bool by_reference = inner != nullptr && inner->argument.ends_with('&');  // there are no optional references
+    const bool by_reference = code[1] == '{' || (inner != nullptr && inner->argument.ends_with('&'));
+    // There are no optional references.
     return enclose("std::optional<", code.substr(1), by_reference ? HeldAs::Value : held);
   }
   const detail::NamedType* const named = detail::find_named_type(code.front());
@@ -147,6 +171,14 @@ constexpr void append_schema_type(Sink& sink, std::string_view code) {
     return sink.append(std::string_view(")")), void();
   }
   if (code.empty()) return;
+  if (code.starts_with('{')) {
+    const std::string_view key = first_code(code.substr(1));
+    sink.append(std::string_view("Dict("));
+    append_schema_type(sink, key);
+    sink.append(std::string_view(", "));
+    append_schema_type(sink, code.substr(1 + key.size()));
+    return sink.append(std::string_view(")")), void();
+  }
   if (code.starts_with('?') || code.starts_with('[')) {
     append_schema_type(sink, code.substr(1));
     return sink.append(std::string_view(code.starts_with('?') ? "?" : "[]")), void();

@@ -1,8 +1,8 @@
 // The types of values that kernels take and return, in one table: for signatures, boxed values, the generator and
 // Python. A type of the schema language is written in letters: one for what is written as one name, after '?' for an
-// optional and '[' for a list.
+// optional and '[' for a list. A dictionary is '{', the code of its keys and that of its values.
 //
-//   int  i      int?  ?i      int[]  [i      int[]?  ?[i      int?[]  [?i      int[][]  [[i
+//   int  i      int?  ?i      int[]  [i      int[]?  ?[i      int?[]  [?i      int[][]  [[i      Dict(str, int)  {zi
 //
 // How to add a type: docs/architecture/dispatch.md, "A new type".
 #pragma once
@@ -72,6 +72,13 @@ constexpr bool is_list_element(std::string_view code) {
     if (element == code) return true;
   }
   return false;
+}
+
+constexpr bool is_dict_key(std::string_view code) { return code == "z" || code == "i" || code == "d" || code == "b"; }
+// Values are of what is written as one name, or lists.
+constexpr bool is_dict_value(std::string_view code) {
+  if (code.starts_with('[')) return is_list_element(code.substr(1));
+  return code.size() == 1 && find_named_type(code.front()) != nullptr && code != "W" && code != "-";
 }
 
 }  // namespace keyway::inline v1::detail

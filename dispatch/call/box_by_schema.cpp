@@ -11,6 +11,10 @@ IValue box_by_schema(SchemaType type, const void* argument) {
   if (value == "W") value = "T";
   const bool optional = value.starts_with('?');
   if (optional) value.remove_prefix(1);
+  if (value.starts_with('{')) {  // a Dict has nothing beside what it inherits
+    if (!optional) return *static_cast<const GenericDict*>(argument);
+    return box(*static_cast<const std::optional<GenericDict>*>(argument));
+  }
   IValue boxed;
   const bool found = visit_value_class(tag_of_code(value), [&]<typename T>() {
     using Arg = std::remove_cvref_t<KernelArg<T>>;

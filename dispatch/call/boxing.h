@@ -14,6 +14,11 @@ namespace keyway::inline v1 {
 
 namespace detail {
 
+template <typename T>
+inline constexpr bool kIsDict = false;
+template <typename K, typename V>
+inline constexpr bool kIsDict<Dict<K, V>> = true;
+
 // From a value on the stack to an argument, or to what converts to it. What it gives may refer to the value, which
 // outlives the call.
 template <typename Argument>
@@ -43,6 +48,8 @@ decltype(auto) unbox(IValue& v) {
     return v.to_device();
   } else if constexpr (std::is_same_v<Value, Generator>) {
     return v.is_none() ? Generator(nullptr) : v.to_generator();
+  } else if constexpr (kIsDict<Value>) {
+    return Value(v.to_dict());
   } else if constexpr (kIsVector<Value>) {
     return v.to_list_of<typename Value::value_type>();
   } else {

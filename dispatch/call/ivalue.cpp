@@ -27,6 +27,13 @@ std::string print(const T& value) {
   }
 }
 
+std::string print(const GenericDict& dict) {
+  std::string text = "{";
+  for (std::size_t i = 0; i < dict.size(); ++i)
+    text += (i > 0 ? ", " : "") + to_string(dict.entry(i).key) + ": " + to_string(dict.entry(i).value);
+  return text + "}";
+}
+
 }  // namespace
 
 // Every type has a tag of kTagBits bits.
@@ -44,6 +51,7 @@ std::string to_string(ValueTag tag) {
     case ValueTag::None: return "None";
     case ValueTag::Uint64: return "uint64";
     case ValueTag::Optional: return to_string(element) + "?";
+    case ValueTag::Dict: return "dict";
     case ValueTag::List: return element == ValueTag::None ? "list" : to_string(element) + "[]";
     default: return std::string(detail::find_named_type(detail::kTagLetters[bits & kTagMask])->schema);
   }
@@ -133,6 +141,7 @@ std::string to_string(const IValue& value) {
     case ValueTag::Tensor: return "Tensor " + describe(value.to_tensor());
     case ValueTag::Uint64: return print(value.to_scalar());
     case ValueTag::List: return print(value.to_list_of<IValue>());
+    case ValueTag::Dict: return print(value.to_dict());
     default: break;
   }
   std::string text;

@@ -2,9 +2,12 @@
 // does not fit in eight bytes is a counted object.
 #pragma once
 
+#include <keyway/dispatch/call/generic_dict.h>
 #include <keyway/dispatch/call/value_class.h>
 
+#include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -13,10 +16,13 @@
 namespace keyway::inline v1 {
 
 class IValue;
+class Tensor;
+template <typename T>
+class List;
 
-// What a value is: a kind in kTagBits bits, all of whose numbers are taken. Of a list the last kTagBits bits say so,
-// and those before them what its elements are; likewise of elements that are optional.
-inline constexpr unsigned kTagBits = 4, kTagMask = (1u << kTagBits) - 1;
+// What a value is: a kind in kTagBits bits. Of a list the last kTagBits bits say so, and those before them what its
+// elements are; likewise of elements that are optional.
+inline constexpr unsigned kTagBits = 5, kTagMask = (1u << kTagBits) - 1;
 enum class ValueTag : std::uint32_t {
   None,
   Tensor,  // payload: TensorImpl*, null if undefined
@@ -35,6 +41,7 @@ enum class ValueTag : std::uint32_t {
   Scalar,    // of elements of lists alone: a number by itself is one of those above
   Optional,  // of elements alone
   List,      // of IValue, if no element is given
+  Dict,
   IntList = Int << kTagBits | List,
   DoubleList = Double << kTagBits | List,
   BoolList = Bool << kTagBits | List,
@@ -49,10 +56,11 @@ KEYWAY_API std::string to_string(ValueTag tag);
 namespace detail {
 
 // The letters of value_code.h, in the order of ValueTag; 'u' is an Uint64.
-inline constexpr std::string_view kTagLetters = "-Tidbtlmeczugs?[";
+inline constexpr std::string_view kTagLetters = "-Tidbtlmeczugs?[{";
 
 // Requires: the code is that of a class of values.
 constexpr ValueTag tag_of_code(std::string_view code) {
+  if (code.starts_with('{')) return ValueTag::Dict;  // whose entries have tags of their own
   std::size_t tag = 0;
   for (std::size_t i = code.size(); i-- > 0;) tag = tag << kTagBits | kTagLetters.find(code[i]);
   return static_cast<ValueTag>(tag);
@@ -107,6 +115,16 @@ class KEYWAY_API IValue {
   IValue(Generator v) : IValue(ValueTag::Generator, std::move(v)) {}
   template <detail::ListElement T>
   IValue(std::vector<T> v) : IValue(detail::kTagOf<std::vector<T>>, kept(std::move(v))) {}
+  IValue(IntArrayRef v) : IValue(v.vec()) {}
+  IValue(GenericDict v) : IValue(ValueTag::Dict, std::move(v)) {}
+  template <std::derived_from<TensorBase> T>
+  requires(!std::is_same_v<T, TensorBase>) IValue(const std::vector<T>& v)
+      : IValue(std::vector<TensorBase>(v.begin(), v.end())) {}
+  // None if there is nothing.
+  template <typename T>
+  requires std::is_constructible_v<IValue, const T&> IValue(const std::optional<T>& v) : IValue() {
+    if (v) *this = IValue(*v);
+  }
 
   IValue(const IValue& other) : tag_(other.tag_), payload_(other.payload_) { retain(); }
   IValue(IValue&& other) noexcept : tag_(std::exchange(other.tag_, ValueTag::None)), payload_(other.payload_) {}
@@ -158,6 +176,7 @@ class KEYWAY_API IValue {
     return Device(static_cast<DeviceType>(payload_.i >> 8), static_cast<std::int8_t>(payload_.i & 0xff));
   }
   const std::string& to_string_ref() const { return heap<std::string>(ValueTag::String); }
+  const GenericDict& to_dict() const { return heap<GenericDict>(ValueTag::Dict); }
   const Generator& to_generator() const { return heap<Generator>(ValueTag::Generator); }
   const complex<double>& to_complex() const { return heap<complex<double>>(ValueTag::Complex); }
   // The elements of a list: T is what lists are made of in value_class.h, or IValue.
@@ -174,6 +193,46 @@ class KEYWAY_API IValue {
   std::vector<TensorBase>& to_tensor_list() const { return heap<std::vector<TensorBase>>(ValueTag::TensorList); }
   std::vector<std::vector<TensorBase>>& to_tensor_lists() const {
     return heap<std::vector<std::vector<TensorBase>>>(ValueTag::TensorListList);
+  }
+
+  // PyTorch's spellings of the same. A List that they give (list.h) has elements of its own.
+  bool isNone() const { return is_none(); }
+  bool isTensor() const { return is_tensor(); }
+  bool isInt() const { return is(ValueTag::Int); }
+  bool isDouble() const { return is(ValueTag::Double); }
+  bool isBool() const { return is(ValueTag::Bool); }
+  bool isString() const { return is(ValueTag::String); }
+  bool isIntList() const { return is(ValueTag::IntList); }
+  bool isDoubleList() const { return is(ValueTag::DoubleList); }
+  bool isTensorList() const { return is(ValueTag::TensorList); }
+  template <typename T = Tensor>
+  T toTensor() const {
+    return T(to_tensor());
+  }
+  std::int64_t toInt() const { return to_int(); }
+  double toDouble() const { return to_double(); }
+  bool toBool() const { return to_bool(); }
+  Scalar toScalar() const { return to_scalar(); }
+  ScalarType toScalarType() const { return to_scalar_type(); }
+  Device toDevice() const { return to_device(); }
+  const std::string& toStringRef() const { return to_string_ref(); }
+  std::vector<std::int64_t> toIntVector() const { return to_int_list(); }
+  std::vector<double> toDoubleVector() const { return to_list_of<double>().vec(); }
+  template <typename T = Tensor>
+  std::vector<T> toTensorVector() const {
+    return std::vector<T>(to_tensor_list().begin(), to_tensor_list().end());
+  }
+  template <typename L = List<std::int64_t>>
+  L toIntList() const {
+    return L(toIntVector());
+  }
+  template <typename L = List<double>>
+  L toDoubleList() const {
+    return L(toDoubleVector());
+  }
+  template <typename L = List<Tensor>>
+  L toTensorList() const {
+    return L(toTensorVector<typename L::value_type>());
   }
 
  private:
@@ -209,6 +268,10 @@ class KEYWAY_API IValue {
   } payload_{.i = 0};
 };
 static_assert(sizeof(IValue) == 16 && std::is_standard_layout_v<IValue>);
+
+struct DictEntry {
+  IValue key, value;
+};
 
 // As Python would write it: `Tensor float32[2, 3] on cpu`, `[1, 2]`, `'none'`.
 KEYWAY_API std::string to_string(const IValue& value);

@@ -23,7 +23,7 @@ class FunctionSchema;
 
 // The letters of a signature, put together at compile time.
 struct SignatureCode {
-  static constexpr std::size_t kCapacity = 384;  // 64 arguments of at most five letters, and results
+  static constexpr std::size_t kCapacity = 384;  // 64 arguments of at most six letters, and results
   char text[kCapacity] = {};
   std::size_t size = 0;
 

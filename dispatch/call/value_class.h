@@ -8,6 +8,7 @@
 //   std::int64_t and others      the same                      i ...
 //   std::vector<T>               ArrayRef<T>                   [ and the code of T
 //   std::optional<T>             std::optional, by value       ? and the code of T
+//   Dict<K, V>                   const Dict<K, V>&             { and the codes of K and V
 #pragma once
 
 #include <keyway/core/base/class_kinds.h>
@@ -27,6 +28,11 @@
 #include <type_traits>
 #include <vector>
 
+namespace keyway::inline v1 {
+template <typename K, typename V>
+class Dict;
+}  // namespace keyway::inline v1
+
 namespace keyway::inline v1::detail {
 
 template <typename... T>
@@ -34,7 +40,7 @@ struct TypeList {
   static constexpr std::size_t kSize = sizeof...(T);
 };
 
-// Every class of values, the most frequent ones first.
+// Every class of values but dictionaries, the most frequent ones first.
 using ValueClasses =
     TypeList<TensorBase, std::int64_t, std::vector<std::int64_t>, Scalar, bool, double, ScalarType, std::string,
              std::vector<TensorBase>, Device, MemoryFormat, Layout, Generator, complex<double>, std::vector<double>,
@@ -81,6 +87,19 @@ struct ValueCode<std::vector<T>> : PrefixedCode<'[', T> {
   static_assert(is_list_element(ValueCode<T>::kText.data()),
                 "lists of this C++ type have no counterpart among schemas");
 };
+template <typename K, typename V>
+struct ValueCode<Dict<K, V>> {
+  static_assert(is_dict_key(ValueCode<K>::kText.data()) && is_dict_value(ValueCode<V>::kText.data()),
+                "dictionaries of these C++ types have no counterpart among schemas");
+  static constexpr auto kText = [] {
+    constexpr auto key = ValueCode<K>::kText;
+    constexpr auto value = ValueCode<V>::kText;
+    std::array<char, key.size() + value.size()> text{'{'};
+    for (std::size_t i = 0; i + 1 < key.size(); ++i) text[1 + i] = key[i];
+    for (std::size_t i = 0; i < value.size(); ++i) text[key.size() + i] = value[i];
+    return text;
+  }();
+};
 template <typename T>
 constexpr std::string_view code_of() {
   return {ValueCode<T>::kText.data(), ValueCode<T>::kText.size() - 1};
@@ -96,6 +115,10 @@ struct KernelArgOf {
 template <>
 struct KernelArgOf<std::string> {
   using type = std::string_view;
+};
+template <typename K, typename V>
+struct KernelArgOf<Dict<K, V>> {
+  using type = const Dict<K, V>&;
 };
 template <typename T>
 struct KernelArgOf<std::vector<T>> {

@@ -8,11 +8,6 @@ using namespace keyway::testing;
 namespace {
 using F = Functionality;
 
-template <std::int64_t n>
-std::int64_t gives(const TensorBase&) {
-  return n;
-}
-
 // The keys that a typed call and a boxed call of one operator are resolved by.
 template <typename... Args>
 DispatchKeySet keys_of(std::string_view name, const std::remove_reference_t<Args>&... args) {

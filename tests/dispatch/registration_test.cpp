@@ -7,10 +7,6 @@ using namespace keyway::testing;
 namespace {
 using Sig = std::int64_t(const TensorBase&);
 
-template <std::int64_t n>
-std::int64_t gives(const TensorBase&) {
-  return n;
-}
 // The errors of a block at test.cpp:1, without the line that introduces them.
 std::string errors_of(const Block& block) {
   const std::string text = error_of([&] { (void)block.commit(); });

@@ -14,10 +14,6 @@ namespace {
 
 using Sig = std::int64_t(const TensorBase&);
 
-template <std::int64_t n>
-std::int64_t gives(const TensorBase&) {
-  return n;
-}
 void pass_on(const OperatorEntry& called, const KernelBase&, DispatchKeySet keys, Stack& stack) {
   redispatch_boxed(called, keys & DispatchKeySet::full_after(Functionality::Profiler), stack);
 }

@@ -54,6 +54,24 @@ def test_arguments_of_every_kind_reach_the_kernel_as_python_objects():
     assert kwargs == {"dtype": keyway.int32, "device": keyway.device("cpu"), "z": 2j}
 
 
+def test_dictionaries_are_those_of_python():
+    with Library("lib_dicts", "DEF") as lib:
+        lib.define("f(Dict(str, Tensor) a, Dict(int, float[])? b=None) -> (Dict(str, Tensor), Dict(int, float[]))")
+        lib.impl("f", lambda a, b=None: (a, b or {}), "CompositeExplicitAutograd")
+        x = ones()
+        named, lists = keyway.ops.lib_dicts.f({"y": x, "x": x}, {3: (1.0, 2)})
+        assert list(named) == ["y", "x"] and named["x"] is x
+        assert lists == {3: (1.0, 2.0)}
+        assert keyway.ops.lib_dicts.f({}) == ({}, {})
+        for wrong, text in [
+            ([], "must be dict of str to Tensor, not list"),
+            ({1: x}, "dict with a key of type int"),
+            ({"x": 1}, "dict with a value of type int"),
+        ]:
+            with pytest.raises(keyway.TypeError, match=text):
+                keyway.ops.lib_dicts.f(wrong)
+
+
 def test_a_default_is_a_value_of_its_type_however_it_is_written():
     seen = []
     with Library("lib_defaults", "DEF") as lib:

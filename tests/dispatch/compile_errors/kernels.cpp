@@ -74,7 +74,8 @@ void kernels(Library& m) {
   m.def<"l4(int[][] i) -> int">(fn<I, IntArrayRef>);            // error: argument 1, 'i', is int[][]: a kernel takes ArrayRef<std::vector<std::int64_t>>, this one ArrayRef<std::int64_t>
   m.def<"l5(Tensor[][] m) -> int">(fn<I, ArrayRef<TensorBase>>);  // error: argument 1, 'm', is Tensor[][]: a kernel takes ArrayRef<std::vector<Tensor>>, this one ArrayRef<Tensor>
   m.def<"l6(float[][] x) -> int">(fn<I, I>);                    // error: argument 1, 'x', is float[][], which no kernel can have
-  m.def<"t13(Dict(str, int) d) -> int">(fn<I, I>);              // error: argument 1, 'd', is Dict(str, int), which no kernel can have
+  m.def<"t13(Dict(str, int) d) -> int">(fn<I, I>);              // error: argument 1, 'd', is Dict(str, int): a kernel takes const Dict<std::string, std::int64_t>&, this one std::int64_t
+  m.def<"t14(Dict(Tensor, int) d) -> int">(fn<I, I>);           // error: argument 1, 'd', is Dict(Tensor, int), which no kernel can have
 
   // Mutability.
   m.impl<"my::fill_">(fn<TensorBase&, T, Scalar>);              // error: argument 1, 'self', is Tensor(a!): a kernel takes Tensor&, this one const Tensor&
