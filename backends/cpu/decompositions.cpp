@@ -33,7 +33,10 @@ void clear_other(Triangle kept, const Matrix<T>& a) {
   }
 }
 
-bool is_empty(const Matrix<auto>& a) { return a.rows == 0 || a.columns == 0; }
+template <typename T>
+bool is_empty(const Matrix<T>& a) {
+  return a.rows == 0 || a.columns == 0;
+}
 
 }  // namespace
 
