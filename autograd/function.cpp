@@ -103,6 +103,20 @@ void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, b
 namespace detail {
 void pin_library_of_function(const void* function) noexcept { pin_library_of(function); }
 
+variable_list gradients_of_tensors(const std::string& name, const std::vector<bool>& positions,
+                                   variable_list gradients) {
+  while (gradients.size() > positions.size() && !gradients.back().defined()) gradients.pop_back();
+  KEYWAY_CHECK_AS(Autograd, gradients.size() == positions.size(),
+                  "{} returned {} gradients, but forward took {} arguments", name, gradients.size(), positions.size());
+  variable_list of_tensors;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    KEYWAY_CHECK_AS(Autograd, positions[i] || !gradients[i].defined(),
+                    "{} returned a gradient for argument {} of forward, which is no tensor", name, i);
+    if (positions[i]) of_tensors.push_back(std::move(gradients[i]));
+  }
+  return of_tensors;
+}
+
 std::string type_name(const char* mangled) {
   int status = 0;
   char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);

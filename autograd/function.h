@@ -37,6 +37,7 @@ class KEYWAY_API AutogradContext {
   void save_for_backward(variable_list tensors) { to_save_ = std::move(tensors); }
   // With their histories. Throws if one was changed in place since, or after they are freed.
   variable_list saved_tensors() const;
+  variable_list get_saved_variables() const { return saved_tensors(); }  // PyTorch's name of the same
   // Inputs that forward changed in place; it must return them. If one of them is a view, forward must return nothing
   // else.
   void mark_dirty(const variable_list& inputs);
@@ -86,6 +87,20 @@ class KEYWAY_API FunctionNode final : public Node {
 };
 
 namespace detail {
+// How a Function takes its context: by reference, or, as PyTorch's do, by pointer.
+template <typename T, typename... Args>
+concept TakesContextPointer = requires(AutogradContext* context, Args&&... args) {
+  T::forward(context, std::forward<Args>(args)...);
+};
+template <typename T, typename... Args>
+auto call_forward(AutogradContext& context, Args&&... args) {
+  if constexpr (TakesContextPointer<T, Args...>) {
+    return T::forward(&context, std::forward<Args>(args)...);
+  } else {
+    return T::forward(context, std::forward<Args>(args)...);
+  }
+}
+
 KEYWAY_API std::string type_name(const char* mangled);
 // The shared library that has this function stays mapped, whoever closes it.
 KEYWAY_API void pin_library_of_function(const void* function) noexcept;
@@ -133,33 +148,53 @@ void collect_tensors(variable_list& into, const T& argument) {
     std::apply([&](const auto&... parts) { (collect_tensors(into, parts), ...); }, argument);
   }
 }
+
+// Marks the positions of an argument among PyTorch's gradients, which has one for each argument and for each element of
+// a list: whether it is that of a tensor.
+template <typename T>
+void collect_positions(std::vector<bool>& into, const T& argument) {
+  if constexpr (!has_tensors<T>()) {
+    into.push_back(false);
+  } else {
+    variable_list tensors;
+    collect_tensors(tensors, argument);
+    into.insert(into.end(), tensors.size(), true);
+  }
+}
+// Of what backward gave, a gradient for each position, those of tensors. Throws keyway::Error(Autograd) if there is one
+// for what is no tensor, or if there are too few; undefined ones behind the last position are left out.
+KEYWAY_API variable_list gradients_of_tensors(const std::string& name, const std::vector<bool>& positions,
+                                              variable_list gradients);
 }  // namespace detail
 
 // T has static forward(AutogradContext&, args...) -> Tensor or variable_list, and static
 // backward(AutogradContext&, variable_list) -> variable_list with one gradient for each tensor among args: those of a
 // Tensor or TensorBase, and of optionals, ranges, arrays, pairs and tuples of such. An optional tensor has its position
 // if it is absent, too. Tensors that a user's own type has inside are not seen.
+//
+// If they take an AutogradContext* instead, backward's gradients are those of PyTorch: one for each argument, undefined
+// for what is no tensor.
 template <typename T>
 class Function {
  public:
   template <typename... Args>
   static auto apply(Args&&... args) {
-    using Result = decltype(T::forward(std::declval<AutogradContext&>(), std::forward<Args>(args)...));
+    using Result = decltype(detail::call_forward<T>(std::declval<AutogradContext&>(), std::forward<Args>(args)...));
     variable_list inputs;
     (detail::collect_tensors(inputs, args), ...);
     bool records = grad_enabled();
     bool any = false;
     for (const Tensor& input : inputs) any = any || (input.defined() && input.requires_grad());
     records = records && any;
-    auto node = make_intrusive<FunctionNode>(detail::type_name(typeid(T).name()), &T::backward);
+    auto node = make_intrusive<FunctionNode>(detail::type_name(typeid(T).name()), backward_of(args...));
     for (const Tensor& input : inputs) node->add_next_edge(records && input.defined() ? gradient_edge(input) : Edge{});
     variable_list outputs;
     {
       NoGradGuard no_grad;
       if constexpr (std::is_same_v<Result, Tensor>) {
-        outputs.push_back(T::forward(node->ctx, std::forward<Args>(args)...));
+        outputs.push_back(detail::call_forward<T>(node->ctx, std::forward<Args>(args)...));
       } else {
-        outputs = T::forward(node->ctx, std::forward<Args>(args)...);
+        outputs = detail::call_forward<T>(node->ctx, std::forward<Args>(args)...);
       }
     }
     if (records) keep_backward();
@@ -172,6 +207,19 @@ class Function {
   }
 
  private:
+  template <typename... Args>
+  static FunctionNode::Backward backward_of(const Args&... args) {
+    if constexpr (std::is_invocable_v<decltype(T::backward), AutogradContext*, variable_list>) {
+      std::vector<bool> positions;
+      (detail::collect_positions(positions, args), ...);
+      return [positions = std::move(positions)](AutogradContext& context, variable_list grads) {
+        return detail::gradients_of_tensors(detail::type_name(typeid(T).name()), positions,
+                                            T::backward(&context, std::move(grads)));
+      };
+    } else {
+      return &T::backward;
+    }
+  }
   // A graph may outlive the plug-in that T is of. Asked for before T's first recorded call returns.
   static void keep_backward() noexcept {
     static constinit std::atomic<bool> kept{false};

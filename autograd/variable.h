@@ -73,6 +73,15 @@ class KEYWAY_API AutogradMeta final : public AutogradMetaInterface {
 // Only floating and complex tensors have gradients.
 inline bool is_differentiable(ScalarType dtype) { return is_floating_point(dtype) || is_complex(dtype); }
 
+// PyTorch's name of a tensor that gradients may flow through.
+using Variable = Tensor;
+inline bool any_variable_requires_grad(const variable_list& variables) {
+  for (const Variable& variable : variables) {
+    if (variable.defined() && variable.requires_grad()) return true;
+  }
+  return false;
+}
+
 // The node that made a tensor; null for leaves.
 KEYWAY_API intrusive_ptr<Node> grad_fn(const TensorBase& tensor);
 // Like grad_fn(), but does not renew the node of a view that was changed in place, itself or by its base: it may be

@@ -109,6 +109,17 @@ function(keyway_library)
   list(TRANSFORM schemas PREPEND ${PROJECT_SOURCE_DIR}/)
   install(FILES ${schemas} ${PROJECT_SOURCE_DIR}/ops/schemas/op.schema.json DESTINATION ${KEYWAY_SCHEMA_FOLDER})
 
+  # Never among Keyway's own headers: who wants these asks for them, with keyway::compat.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/include ${PROJECT_SOURCE_DIR}/compat/python
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/keyway/compat)
+  add_library(keyway_compat INTERFACE)
+  add_library(keyway::compat ALIAS keyway_compat)
+  set_target_properties(keyway_compat PROPERTIES EXPORT_NAME compat)
+  target_include_directories(keyway_compat INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/compat/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_DATADIR}/keyway/compat/include>)
+  target_link_libraries(keyway_compat INTERFACE keyway)
+  install(TARGETS keyway_compat EXPORT keyway)
+
   set(functions)
   foreach(file keyway_run_codegen.cmake keyway_add_ops.cmake keyway_add_plugin.cmake keyway_select_ops.cmake keyway.map)
     list(APPEND functions ${PROJECT_SOURCE_DIR}/cmake/${file})

@@ -1,8 +1,5 @@
 #include <keyway/python/foreign_memory.h>
 
-#include <cstdint>
-#include <utility>
-
 namespace keyway::inline v1::python {
 namespace {
 
@@ -18,20 +15,6 @@ constexpr Format kFormats[] = {{kBool, 'b', "?"},          {kByte, 'u', "B"},   
                                {kComplexFloat, 'c', "Zf"}, {kComplexDouble, 'c', "Zd"}};
 
 }  // namespace
-
-TensorBase tensor_over(DataPtr data, IntArrayRef sizes, IntArrayRef strides, ScalarType dtype) {
-  const std::int64_t numel = checked_numel(sizes);
-  const DimVector steps = numel == 0 ? contiguous_strides(sizes) : DimVector(strides);
-  for (const std::int64_t step : steps)
-    KEYWAY_CHECK(step >= 0, "a tensor cannot have negative strides, as {}: make a copy first", strides);
-  KEYWAY_CHECK(reinterpret_cast<std::uintptr_t>(data.get()) % element_size(dtype) == 0,
-               "the memory begins at an address that is no multiple of the {} bytes of {}: make a copy first",
-               element_size(dtype), dtype);
-  const std::size_t bytes = checked_nbytes(sizes, steps, 0, element_size(dtype));
-  Storage storage(make_intrusive<StorageImpl>(std::move(data), bytes, /*resizable=*/false));
-  return TensorBase(
-      make_intrusive<TensorImpl>(std::move(storage), dtype, sizes, steps, numel, is_contiguous(sizes, steps)));
-}
 
 DimVector strides_in_elements(IntArrayRef bytes, ScalarType dtype) {
   const auto itemsize = static_cast<std::int64_t>(element_size(dtype));

@@ -1,21 +1,13 @@
-// Tensors over memory that belongs to somebody else: a NumPy array, a buffer, a DLPack capsule.
+// What the memory of a NumPy array, of a buffer or of a DLPack capsule says of itself, in words of tensors
+// (core/tensor/foreign_memory.h).
 #pragma once
 
-#include <keyway/core/tensor/tensor_base.h>
+#include <keyway/core/tensor/foreign_memory.h>
 
-#include <memory>
+#include <cstddef>
+#include <optional>
 
 namespace keyway::inline v1::python {
-
-// Memory at `data` that `owner` keeps.
-template <typename Owner>
-DataPtr data_of(std::unique_ptr<Owner> owner, void* data) {
-  return {data, owner.release(), [](void* context) { delete static_cast<Owner*>(context); }, DeviceType::CPU};
-}
-
-// A tensor over `data`, which owns the memory and points to the first element. Strides count elements. The storage
-// cannot grow. Errors (Value): negative strides; an address that is no multiple of an element's size.
-TensorBase tensor_over(DataPtr data, IntArrayRef sizes, IntArrayRef strides, ScalarType dtype);
 
 // Strides in elements of strides in bytes. Errors (Value): one that is no multiple of an element's size.
 DimVector strides_in_elements(IntArrayRef bytes, ScalarType dtype);

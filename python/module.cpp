@@ -31,6 +31,7 @@ NB_MODULE(_C, module) {
   add_dlpack_export();
   add_dlpack_import(module);
   add_construction(module);
+  add_tensor_exchange(module);
   add_serialization(module);
   add_operator_function_class(module);
   add_return_types(module);

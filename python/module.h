@@ -46,6 +46,8 @@ void add_dlpack_export();
 void add_dlpack_import(nb::module_& module);
 // keyway.tensor and its like: tensors of what Python has.
 void add_construction(nb::module_& module);
+// The functions by which other extension modules take and give tensors (tensor_exchange.h).
+void add_tensor_exchange(nb::module_& module);
 // Files of tensors, and the bytes of a tensor for those who pickle it.
 void add_serialization(nb::module_& module);
 

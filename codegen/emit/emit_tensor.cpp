@@ -35,13 +35,22 @@ constexpr Extra kExtras[] = {
      "    return item().to<T>();\n"
      "  }\n",
      ""},
+    {"data",
+     "  // PyTorch's older name of data_ptr().\n"
+     "  template <typename T>\n"
+     "  T* data() const {\n"
+     "    return data_ptr<T>();\n"
+     "  }\n",
+     ""},
     {"select.int", "  Tensor operator[](std::int64_t index) const;\n",
      "inline Tensor Tensor::operator[](std::int64_t index) const { return select(0, index); }\n"},
     {"to.dtype_layout",
      "  Tensor cpu() const;\n"
-     "  Tensor cuda() const;\n",
+     "  Tensor cuda() const;\n"
+     "  Tensor toType(ScalarType dtype) const;\n",
      "inline Tensor Tensor::cpu() const { return to(DeviceType::CPU); }\n"
-     "inline Tensor Tensor::cuda() const { return to(DeviceType::CUDA); }\n"},
+     "inline Tensor Tensor::cuda() const { return to(DeviceType::CUDA); }\n"
+     "inline Tensor Tensor::toType(ScalarType dtype) const { return to(dtype); }\n"},
 };
 
 bool has_op(const std::vector<Family>& families, std::string_view name) {

@@ -67,6 +67,7 @@ class ArrayRef {
     return {data_ + start, count < rest ? count : rest};
   }
   std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
+  constexpr bool equals(ArrayRef other) const { return *this == other; }
 
   friend constexpr bool operator==(ArrayRef a, ArrayRef b) {
     if (a.size_ != b.size_) return false;

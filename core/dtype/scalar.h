@@ -96,6 +96,23 @@ class Scalar {
     }
   }
 
+  // PyTorch's spellings of the same.
+  constexpr bool toBool() const { return to<bool>(); }
+  constexpr std::uint8_t toByte() const { return to<std::uint8_t>(); }
+  constexpr std::int8_t toChar() const { return to<std::int8_t>(); }
+  constexpr std::int16_t toShort() const { return to<std::int16_t>(); }
+  constexpr std::int32_t toInt() const { return to<std::int32_t>(); }
+  constexpr std::int64_t toLong() const { return to<std::int64_t>(); }
+  constexpr Half toHalf() const { return to<Half>(); }
+  constexpr BFloat16 toBFloat16() const { return to<BFloat16>(); }
+  constexpr float toFloat() const { return to<float>(); }
+  constexpr double toDouble() const { return to<double>(); }
+  constexpr complex<double> toComplexDouble() const { return to<complex<double>>(); }
+  constexpr bool isBoolean() const { return is_bool(); }
+  constexpr bool isIntegral(bool include_bool) const { return is_integral(include_bool); }
+  constexpr bool isFloatingPoint() const { return is_floating_point(); }
+  constexpr bool isComplex() const { return is_complex(); }
+
   // Integers stay integers; errors where the result leaves int64 (Value). Not for bool (Type).
   KEYWAY_API Scalar operator-() const;
   constexpr Scalar conj() const { return kind_ == Kind::Complex ? Scalar(complex<double>(real_.d, -imag_)) : *this; }

@@ -5,6 +5,7 @@
 #include <keyway/core/tensor/tensor_base.h>
 
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -12,6 +13,13 @@ namespace keyway::inline v1 {
 void TensorBase::check_data_access(ScalarType asked) const {
   KEYWAY_CHECK_AS(Type, asked == dtype(), "data_ptr: the tensor is {}, but its data is asked for as {}", dtype(),
                   asked);
+}
+
+void TensorBase::check_reach_of_32_bits() const {
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < sizes().size() && numel() != 0; ++i) last += (sizes()[i] - 1) * strides()[i];
+  KEYWAY_CHECK(last <= std::numeric_limits<std::int32_t>::max(),
+               "packed_accessor32: the last element lies {} elements behind the first, out of reach of 32 bits", last);
 }
 
 namespace {

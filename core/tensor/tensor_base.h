@@ -4,9 +4,11 @@
 
 #include <keyway/core/base/error.h>
 #include <keyway/core/dtype/cpp_type.h>
+#include <keyway/core/tensor/accessor.h>
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/core/tensor/tensor_impl.h>
 #include <keyway/core/tensor/tensor_options.h>
+#include <keyway/core/tensor/type_properties.h>
 
 #include <cstdint>
 
@@ -38,6 +40,8 @@ class TensorBase {
   std::int64_t numel() const { return impl_->numel(); }
   std::int64_t storage_offset() const { return impl_->storage_offset(); }
   std::size_t itemsize() const { return impl_->itemsize(); }
+  std::size_t element_size() const { return itemsize(); }
+  std::int64_t ndimension() const { return dim(); }
   std::size_t nbytes() const { return itemsize() * static_cast<std::size_t>(numel()); }
   const Storage& storage() const { return impl_->storage(); }
 
@@ -46,6 +50,9 @@ class TensorBase {
   Device device() const { return impl_->device(); }
   Layout layout() const { return Layout::Strided; }
   TensorOptions options() const { return TensorOptions().dtype(dtype()).device(device()).layout(layout()); }
+  DeprecatedTypeProperties type() const { return {dtype(), device().type()}; }
+  // The index of a tensor's device; -1 on the CPU.
+  std::int64_t get_device() const { return device().index(); }
   bool is_cpu() const { return device().type() == DeviceType::CPU; }
   bool is_cuda() const { return device().type() == DeviceType::CUDA; }
   bool is_meta() const { return device().type() == DeviceType::Meta; }
@@ -77,6 +84,45 @@ class TensorBase {
   const T* const_data_ptr() const {
     return data_ptr<const T>();
   }
+  const void* const_data_ptr() const { return data_ptr(); }
+  template <typename T>
+  T* mutable_data_ptr() const {
+    return data_ptr<T>();
+  }
+  void* mutable_data_ptr() const { return data_ptr(); }
+
+  // Its elements by brackets: x.accessor<float, 2>()[i][j]. For the CPU, while the tensor lives. Throw keyway::Error if
+  // the tensor has another dtype or number of dimensions.
+  template <typename T, std::size_t N>
+  TensorAccessor<T, N> accessor() const& {
+    return accessor_of<TensorAccessor<T, N>, T>(N);
+  }
+  template <typename T, std::size_t N>
+  TensorAccessor<T, N> accessor() && = delete;
+  // The same with sizes and strides inside, for kernels on devices that take it by value.
+  template <typename T, std::size_t N, template <typename> class PtrTraits = DefaultPtrTraits,
+            typename index_t = std::int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, index_t> generic_packed_accessor() const& {
+    return accessor_of<GenericPackedTensorAccessor<T, N, PtrTraits, index_t>, T>(N);
+  }
+  template <typename T, std::size_t N, template <typename> class PtrTraits = DefaultPtrTraits,
+            typename index_t = std::int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, index_t> generic_packed_accessor() && = delete;
+  template <typename T, std::size_t N, template <typename> class PtrTraits = DefaultPtrTraits,
+            typename index_t = std::int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, index_t> packed_accessor() const& {
+    return generic_packed_accessor<T, N, PtrTraits, index_t>();
+  }
+  // Throws keyway::Error, too, if an element lies out of reach of 32 bits.
+  template <typename T, std::size_t N, template <typename> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() const& {
+    check_reach_of_32_bits();
+    return generic_packed_accessor<T, N, PtrTraits, std::int32_t>();
+  }
+  template <typename T, std::size_t N, template <typename> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() const& {
+    return generic_packed_accessor<T, N, PtrTraits, std::int64_t>();
+  }
 
   bool requires_grad() const { return impl_->autograd_meta() != nullptr && impl_->autograd_meta()->requires_grad(); }
   bool is_leaf() const { return impl_->autograd_meta() == nullptr || impl_->autograd_meta()->is_leaf(); }
@@ -85,6 +131,13 @@ class TensorBase {
 
  protected:
   KEYWAY_API void check_data_access(ScalarType asked) const;
+  KEYWAY_API void check_reach_of_32_bits() const;
+  template <typename Accessor, typename T>
+  Accessor accessor_of(std::size_t rank) const {
+    KEYWAY_CHECK(static_cast<std::size_t>(dim()) == rank, "an accessor of {} dimensions to a tensor of {}", rank,
+                 dim());
+    return Accessor(data_ptr<T>(), sizes().data(), strides().data());
+  }
 
   intrusive_ptr<TensorImpl> impl_;
 };

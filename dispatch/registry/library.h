@@ -24,6 +24,21 @@
 
 namespace keyway::inline v1 {
 
+// A function that is to be the kernel of a dispatch key.
+template <typename F>
+struct KernelAt {
+  DispatchKey key;
+  F function;
+};
+template <typename F>
+KernelAt<F> dispatch(DispatchKey key, F function) {
+  return {key, std::move(function)};
+}
+template <typename F>
+KernelAt<F> dispatch(DeviceType type, F function) {
+  return {runtime_key(Functionality::Dense, type), std::move(function)};
+}
+
 class KEYWAY_API Library {
  public:
   enum class Kind {
@@ -60,6 +75,11 @@ class KEYWAY_API Library {
   template <typename F>
   Library& impl(std::string_view op, DispatchKey key, F fn, SourceLocation where = SourceLocation::current()) {
     return add_impl(op, key, make_kernel(std::move(fn)), where);
+  }
+  // The same, as PyTorch writes it: m.impl("scale", dispatch(DispatchKey::CPU, scale_cpu)).
+  template <typename F>
+  Library& impl(std::string_view op, KernelAt<F> kernel, SourceLocation where = SourceLocation::current()) {
+    return impl(op, kernel.key, std::move(kernel.function), where);
   }
   // The same with text that the compiler reads: a schema that cannot be parsed, or a kernel that does not fit it, does
   // not compile.

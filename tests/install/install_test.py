@@ -11,6 +11,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
+TORCH = "share/keyway/compat/python/torch/share/cmake"  # what keyway.utils.cmake_prefix_path adds
 options = None
 
 
@@ -36,7 +37,7 @@ class Installed(unittest.TestCase):
         """The folder of the consumer's programs, built once."""
         build = cls.scratch / "consumer"
         if not build.exists():
-            run("cmake", "-G", "Ninja", "-S", HERE / "consumer", "-B", build, f"-DCMAKE_PREFIX_PATH={cls.prefix}",
+            run("cmake", "-G", "Ninja", "-S", HERE / "consumer", "-B", build, f"-DCMAKE_PREFIX_PATH={cls.prefix};{cls.prefix / TORCH}",
                 f"-DCMAKE_CXX_COMPILER={options.compiler}", f"-DEXAMPLES={SOURCE / 'examples'}")
             run("cmake", "--build", build, "-j", "2")
         return build
@@ -162,6 +163,20 @@ class Installed(unittest.TestCase):
             f"-DCMAKE_CXX_COMPILER={options.compiler}")
         run("cmake", "--build", build)
         self.assertEqual(run(build / "consumer"), "one and one are 2, not 3\n")
+
+    def test_sources_written_for_pytorch_build_and_run(self):
+        lines = run(self.consumer() / "written_for_pytorch").splitlines()
+        self.assertEqual(lines[:2], ["6", "1"])
+        self.assertIn("ported::scale: scale: self is int64", lines[2])
+
+    def test_headers_under_pytorchs_names_compile_without_a_warning(self):
+        """But for those that need CUDA's toolkit or pybind11."""
+        compat = self.prefix / "share/keyway/compat/include"
+        headers = [str(path.relative_to(compat)) for path in compat.rglob("*.h")]
+        source = "".join(f"#include <{name}>\n" for name in headers if "cuda/" not in name and "pybind" not in name)
+        self.assertIn("torch/extension.h", source)
+        run(options.compiler, "-std=c++20", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-fsyntax-only", "-I",
+            self.prefix / "include", "-I", compat, "-x", "c++", "-", input=source)
 
     def test_headers_compile_without_a_warning(self):
         include = self.prefix / "include"

@@ -2,9 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from keyway import _lazy
+from keyway import _lazy, _paths
+
+cmake_prefix_path: str = f"{_paths.cmake_prefix_path};{_paths.compat_path}/python/torch/share/cmake"
+"""For CMAKE_PREFIX_PATH: the folders where `find_package(keyway)`, and `find_package(Torch)` of sources that are written for
+PyTorch, find this library."""
 
 if TYPE_CHECKING:
-    from keyway.utils import checkpoint as checkpoint, data as data, dlpack as dlpack
+    from keyway.utils import (
+        checkpoint as checkpoint,
+        cpp_extension as cpp_extension,
+        data as data,
+        dlpack as dlpack,
+    )
 else:
-    __getattr__ = _lazy.submodules(__name__, "checkpoint", "data", "dlpack")
+    __getattr__ = _lazy.submodules(__name__, "checkpoint", "cpp_extension", "data", "dlpack")

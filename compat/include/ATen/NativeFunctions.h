@@ -1,0 +1,4 @@
+// The operators as functions.
+#pragma once
+
+#include <ATen/Functions.h>

@@ -1,0 +1,6 @@
+// Operators by name.
+#pragma once
+
+#include <keyway/dispatch/registry/dispatcher.h>
+
+#include <ATen/core/ivalue.h>

@@ -1,0 +1,4 @@
+// Whether calls are recorded.
+#pragma once
+
+#include <c10/core/GradMode.h>

@@ -1,0 +1,6 @@
+// Tensors with gradients.
+#pragma once
+
+#include <keyway/autograd/variable.h>
+
+#include <ATen/core/Tensor.h>

@@ -1,0 +1,4 @@
+// Whether there are CUDA devices.
+#pragma once
+
+#include <torch/types.h>

@@ -1,0 +1,6 @@
+// Modules.
+#pragma once
+
+#include <keyway/nn/nn.h>
+
+#include <torch/types.h>

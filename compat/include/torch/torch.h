@@ -1,0 +1,4 @@
+// All of the C++ side.
+#pragma once
+
+#include <torch/all.h>

@@ -1,0 +1,45 @@
+"""`import torch` for Python sources that are written for PyTorch: every name is that of keyway.
+
+It is found only where its folder is put into PYTHONPATH, which is that of `keyway.compat_path`. A submodule, as
+`torch.nn.functional`, is keyway's of that name, the same object. What only PyTorch has lies beside this file, or is an
+AttributeError that says so. docs/porting.md says what differs."""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+
+import keyway
+
+__version__ = "2.7.0"  # the version whose C++ interface compat/include spells
+
+
+class _Submodules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `torch.x` as `keyway.x`."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        name = "keyway" + fullname.removeprefix("torch")
+        if not fullname.startswith("torch.") or fullname in _OWN or importlib.util.find_spec(name) is None:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self)
+
+    def exec_module(self, module):
+        sys.modules[module.__name__] = importlib.import_module("keyway" + module.__name__.removeprefix("torch"))
+
+
+_OWN = {"torch._C", "torch.version", "torch.jit", "torch.backends", "torch.__config__"}
+sys.meta_path.insert(0, _Submodules())
+
+from torch import _C, backends, jit, version  # noqa: E402
+
+
+def __getattr__(name):
+    try:
+        return getattr(keyway, name)
+    except AttributeError:
+        raise AttributeError(f"module 'torch' is that of Keyway, which has no '{name}'") from None
+
+
+def __dir__():
+    return sorted({*globals(), *dir(keyway)})

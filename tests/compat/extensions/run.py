@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Builds extensions that are written for PyTorch over Keyway, and runs the tests of this folder over them.
+
+    PYTHONPATH=build/release/python build/venv/bin/python tests/compat/extensions/run.py [torch_scatter ...]
+
+The sources are those of PyPI, named by version and hash, and nothing of them is changed. They are compiled, as are their
+requirements installed, within --work, where a later run finds them. nvcc compiles the CUDA sources of torchsort where it is in
+the path; the other extensions are built for the CPU. With --peer PYTHON, one that has PyTorch, everything is for PyTorch
+instead: the tests pass there too, or they are wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REQUIREMENTS = ["cmake", "ninja", "numba", "numpy", "packaging", "pybind11", "pytest", "scipy", "setuptools", "wheel"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Extension:
+    name: str
+    version: str
+    sha256: str
+    tests: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+
+EXTENSIONS = [
+    Extension("torch_scatter", "2.1.2", "69b3aa435f2424ac6a1bfb6ff702da6eb73b33ca0db38fb26989c74159258e47", ("test_scatter.py",)),
+    Extension("torch_cluster", "1.6.3", "78d5a930a5bbd0d8788df8c6d66addd68d6dd292fe3edb401e3dacba26308152", ("test_cluster.py",)),
+    Extension("torch_spline_conv", "1.2.2", "ed45a81da29f774665dbdd4709d7e534cdf16d2e7006dbd06957f35bd09661b2",
+              ("test_spline_conv.py",)),
+    Extension("torchlpc", "0.7.2", "260a765645cdf0112d3fcfcebc41d11855ac52264b3185f24068ad873b1b0be3", ("test_lpc.py",)),
+    Extension("torchsort", "0.1.10", "416a7dd2ab88332b27e98318d7fb2e0243b9fb6f1fffcf77760d63103d70dd04", ("test_sort.py",)),
+    Extension("fast_rnnt", "1.3", "e8758e43e074daec17cbb8fd4c50026045b3b35ed88728854fdbe3590087f0a9", ("test_rnnt.py",)),
+]
+
+
+class Workplace:
+    """An environment with what extensions and tests need, and a folder into which the extensions go."""
+
+    def __init__(self, folder: Path, peer: str | None) -> None:
+        self.folder = folder
+        self.site = folder / "site"
+        self.python = str(folder / "venv/bin/python")
+        self.environment = {**os.environ, "FORCE_ONLY_CPU": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        paths = [str(self.site)]
+        if peer is None:
+            import keyway
+
+            paths += [str(Path(keyway.__file__).absolute().parents[1]), f"{keyway.compat_path}/python"]
+        else:
+            paths.append(subprocess.check_output(
+                [peer, "-c", "import pathlib, torch; print(pathlib.Path(torch.__file__).parents[1])"], text=True).strip())
+        self.environment["PYTHONPATH"] = os.pathsep.join(paths)
+        self.environment["PATH"] = f"{folder / 'venv/bin'}{os.pathsep}{os.environ['PATH']}"
+
+    def prepare(self) -> None:
+        if not Path(self.python).exists():
+            subprocess.check_call([sys.executable, "-m", "venv", str(self.folder / "venv")])
+            subprocess.check_call([self.python, "-m", "pip", "install", "--quiet", *REQUIREMENTS])
+
+    def pip(self, log: Path, *arguments: str) -> None:
+        with log.open("w") as output:
+            done = subprocess.run([self.python, "-m", "pip", *arguments], env=self.environment, stdout=output,
+                                  stderr=subprocess.STDOUT, check=False)
+        if done.returncode:
+            errors = [line for line in log.read_text().splitlines() if re.search(r"error[: ]", line, re.IGNORECASE)]
+            raise SystemExit("\n".join([f"run.py: {' '.join(arguments)} failed; {log} has it all:", *errors[:10]]))
+
+    def sources_of_pybind11(self) -> Path:
+        """fast_rnnt compiles pybind11 with itself, and would fetch an old version that CMake 4 refuses."""
+        folder = self.folder / "pybind11"
+        if not folder.exists():
+            self.pip(self.folder / "pybind11.log", "download", "--no-deps", "--no-binary", "pybind11", "--dest",
+                     str(self.folder), "pybind11")
+            [archive] = self.folder.glob("pybind11-*.tar.gz")
+            shutil.unpack_archive(archive, self.folder / "unpacked")
+            (self.folder / "unpacked" / archive.name.removesuffix(".tar.gz")).rename(folder)
+        return folder
+
+    def build(self, extension: Extension) -> None:
+        requirement = self.folder / f"{extension.name}.txt"
+        requirement.write_text(f"{extension.name}=={extension.version} --hash=sha256:{extension.sha256}\n")
+        if extension.name == "fast_rnnt":
+            self.environment["FT_CMAKE_ARGS"] = " ".join([
+                "-DCMAKE_BUILD_TYPE=Release", "-DFT_BUILD_TESTS=OFF", "-DFT_WITH_CUDA=OFF", "-DCMAKE_CXX_STANDARD=20",
+                f"-DFETCHCONTENT_SOURCE_DIR_PYBIND11={self.sources_of_pybind11()}"])
+        started = time.monotonic()
+        shutil.rmtree(self.folder / "wheels", ignore_errors=True)
+        self.pip(self.folder / f"{extension.name}.log", "wheel", "--verbose", "--no-deps", "--no-build-isolation", "--no-binary",
+                 ":all:", "--no-cache-dir", "--require-hashes", "--wheel-dir", str(self.folder / "wheels"), "-r",
+                 str(requirement))
+        [wheel] = (self.folder / "wheels").iterdir()
+        self.pip(self.folder / "install.log", "install", "--no-deps", "--upgrade", "--target", str(self.site), str(wheel))
+        print(f"{extension.name} {extension.version}: built in {time.monotonic() - started:.0f} s", flush=True)
+
+    def is_built(self, extension: Extension) -> bool:
+        return (self.site / f"{extension.name}-{extension.version}.dist-info").exists()
+
+    def test(self, extension: Extension) -> bool:
+        print(f"{extension.name}: ", end="", flush=True)
+        command = [self.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(str(HERE / file) for file in extension.tests)]
+        done = subprocess.run(command, env=self.environment, cwd=HERE, stdout=subprocess.PIPE, text=True, check=False)
+        print(done.stdout if done.returncode else done.stdout.splitlines()[-1], flush=True)
+        return done.returncode == 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="the extensions; all, if none is named")
+    parser.add_argument("--work", type=Path, default=Path("build/extensions"), help="the folder for everything that is made")
+    parser.add_argument("--rebuild", action="store_true", help="build again what was built before")
+    parser.add_argument("--peer", metavar="PYTHON", help="a Python that has PyTorch, which then takes Keyway's place")
+    options = parser.parse_args()
+    known = {extension.name: extension for extension in EXTENSIONS}
+    for name in set(options.names) - set(known):
+        parser.error(f"{name} is none of {', '.join(known)}")
+    wanted = [known[name] for name in options.names or known]
+    options.work.mkdir(parents=True, exist_ok=True)
+    place = Workplace(options.work.resolve(), options.peer)
+    place.prepare()
+    for extension in dict.fromkeys(known[name] for one in wanted for name in (*one.needs, one.name)):
+        if options.rebuild or not place.is_built(extension):
+            place.build(extension)
+    failed = [extension.name for extension in wanted if not place.test(extension)]
+    if failed:
+        print(f"failed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
