@@ -111,13 +111,17 @@ function(keyway_library)
 
   # Never among Keyway's own headers: who wants these asks for them, with keyway::compat.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/include ${PROJECT_SOURCE_DIR}/compat/python
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/keyway/compat)
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/keyway/compat PATTERN __pycache__ EXCLUDE)
   add_library(keyway_compat INTERFACE)
   add_library(keyway::compat ALIAS keyway_compat)
   set_target_properties(keyway_compat PROPERTIES EXPORT_NAME compat)
   target_include_directories(keyway_compat INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/compat/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_DATADIR}/keyway/compat/include>)
   target_link_libraries(keyway_compat INTERFACE keyway)
+  # As in keyway/utils/cpp_extension.py, which says why.
+  set(cuda_defines __CUDA_NO_HALF_OPERATORS__ __CUDA_NO_HALF_CONVERSIONS__ __CUDA_NO_BFLOAT16_CONVERSIONS__
+    __CUDA_NO_HALF2_OPERATORS__)
+  target_compile_definitions(keyway_compat INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_defines}>")
   install(TARGETS keyway_compat EXPORT keyway)
 
   set(functions)

@@ -13,6 +13,7 @@
 #include <keyway/tensor.h>
 
 #include <Python.h>
+#include <atomic>
 
 namespace keyway::inline v1::python {
 
@@ -36,8 +37,12 @@ struct TensorExchange {
 
 // Null with a Python error set if keyway cannot be imported.
 inline const TensorExchange* find_tensor_exchange() {
-  static const void* const found = PyCapsule_Import(TensorExchange::kCapsule, 0);
-  return static_cast<const TensorExchange*>(found);
+  // No static local: importing may hand the interpreter's lock to a thread that would wait for its initialisation.
+  static constinit std::atomic<const TensorExchange*> found = nullptr;
+  if (const TensorExchange* const known = found.load(std::memory_order_relaxed)) return known;
+  const auto* const imported = static_cast<const TensorExchange*>(PyCapsule_Import(TensorExchange::kCapsule, 0));
+  if (imported != nullptr) found.store(imported, std::memory_order_relaxed);
+  return imported;
 }
 
 }  // namespace keyway::inline v1::python

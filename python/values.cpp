@@ -169,19 +169,29 @@ bool convert_as(const ValueType& type, int depth, PyObject* object, T& value) {
   }
 }
 
+// Calls use(key, value) until one is false. They are those of a copy, as converting an object may run Python code that
+// changes the dictionary.
+template <typename Use>
+bool all_entries(PyObject* dict, Use use) {
+  const nb::object copy = nb::steal(PyDict_Copy(dict));
+  if (!copy.is_valid()) rethrow_python_error();
+  PyObject *key, *value;
+  for (Py_ssize_t place = 0; PyDict_Next(copy.ptr(), &place, &key, &value) != 0;) {
+    if (!use(key, value)) return false;
+  }
+  return true;
+}
+
 bool to_dict(const DictType& type, PyObject* object, IValue& value) {
   if (!PyDict_Check(object)) return false;
   const GenericDict dict;
-  PyObject *given_key, *given_value;
-  for (Py_ssize_t place = 0; PyDict_Next(object, &place, &given_key, &given_value) != 0;) {
-    // What converting asks of an object may change the dictionary.
-    const nb::object held_key = nb::borrow(given_key), held_value = nb::borrow(given_value);
-    IValue key, item;
-    if (!to_value(type.key, held_key.ptr(), key) || !to_value(type.value, held_value.ptr(), item)) return false;
-    dict.insert(std::move(key), std::move(item), /*assign=*/true);
-  }
   value = dict;
-  return true;
+  return all_entries(object, [&](PyObject* given_key, PyObject* given_value) {
+    IValue key, item;
+    if (!to_value(type.key, given_key, key) || !to_value(type.value, given_value, item)) return false;
+    dict.insert(std::move(key), std::move(item), /*assign=*/true);
+    return true;
+  });
 }
 
 }  // namespace
@@ -198,7 +208,7 @@ ValueType::ValueType(SchemaType type) : kind(without_optional(type).kind()), opt
   list_size = value.list_size();
   const SchemaType element = value.element();
   optional_elements = element.is(TypeKind::Optional);
-  list_elements = element.is(TypeKind::List);
+  list_elements = element.is(TypeKind::List) || element.is(TypeKind::Tuple);
   element_size = element.list_size();
   kind = (list_elements || optional_elements ? element.element() : element).kind();
 }
@@ -230,15 +240,17 @@ bool to_value(const ValueType& type, PyObject* object, IValue& value) {
 }
 
 static std::string misfit_in_dict(const DictType& type, PyObject* object) {
-  PyObject *key, *value;
-  for (Py_ssize_t place = 0; PyDict_Next(object, &place, &key, &value) != 0;) {
-    const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
+  std::string text = "dict";
+  all_entries(object, [&](PyObject* key, PyObject* value) {
     IValue converted;
-    if (!to_value(type.key, held_key.ptr(), converted)) return "dict with a key of type " + misfit(type.key, key);
-    if (!to_value(type.value, held_value.ptr(), converted))
-      return "dict with a value of type " + misfit(type.value, held_value.ptr());
-  }
-  return "dict";
+    if (!to_value(type.key, key, converted)) {
+      text += " with a key of type " + misfit(type.key, key);
+    } else if (!to_value(type.value, value, converted)) {
+      text += " with a value of type " + misfit(type.value, value);
+    }
+    return text == "dict";
+  });
+  return text;
 }
 
 std::string misfit(const ValueType& type, PyObject* object) {

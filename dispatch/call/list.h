@@ -26,10 +26,10 @@ class List {
 
   std::size_t size() const { return elements_->size(); }
   bool empty() const { return elements_->empty(); }
-  // Throw std::out_of_range.
-  decltype(auto) get(std::size_t i) const { return elements_->at(i); }
-  decltype(auto) operator[](std::size_t i) const { return elements_->at(i); }
-  void set(std::size_t i, T value) const { elements_->at(i) = std::move(value); }
+  // Throw keyway::Error(Index) if there is no element i.
+  decltype(auto) get(std::size_t i) const { return (*elements_)[checked(i)]; }
+  decltype(auto) operator[](std::size_t i) const { return (*elements_)[checked(i)]; }
+  void set(std::size_t i, T value) const { (*elements_)[checked(i)] = std::move(value); }
   void push_back(T value) const { elements_->push_back(std::move(value)); }
   template <typename... Args>
   void emplace_back(Args&&... args) const {
@@ -49,6 +49,11 @@ class List {
   friend bool operator==(const List& a, const List& b) { return *a.elements_ == *b.elements_; }
 
  private:
+  std::size_t checked(std::size_t i) const {
+    KEYWAY_CHECK_AS(Index, i < size(), "a list of {} elements has no element {}", size(), i);
+    return i;
+  }
+
   std::shared_ptr<std::vector<T>> elements_;
 };
 

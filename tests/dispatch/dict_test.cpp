@@ -1,6 +1,7 @@
 // Dictionaries: from typed and boxed calls to typed and boxed kernels, and back.
 #include <keyway/core/schema/owned.h>
 #include <keyway/dispatch/call/dict.h>
+#include <keyway/dispatch/call/list.h>
 #include <keyway/dispatch/registry/library.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
@@ -58,6 +59,14 @@ TEST_CASE("a dictionary keeps the order of its keys, and copies share it") {
   dict.erase(dict.begin());
   CHECK((dict.size() == 1 && dict.contains("c")));
   CHECK_THROWS_WITH(dict.at("no"), Contains("a dictionary has no key 'no'"));
+}
+
+TEST_CASE("a list has no element beyond its end") {
+  const List<std::int64_t> list{1, 2};
+  CHECK(list.get(1) == 2);
+  CHECK_THROWS_WITH(list.get(2), Contains("a list of 2 elements has no element 2"));
+  CHECK_THROWS_WITH(list[7], Contains("no element 7"));
+  CHECK_THROWS_WITH(list.set(2, 1), Contains("no element 2"));
 }
 
 TEST_CASE("keys of several types: 1 and 1.0, and what is no key") {

@@ -99,9 +99,15 @@ def test_errors_are_those_of_keyway(module):
         module.row_sums(3, keyway.float32)
 
 
+def test_a_function_that_reads_memory_refuses_tensors_inside_vmap(module):
+    with pytest.raises(keyway.TypeError, match="a tensor inside vmap has no memory of its own"):
+        keyway.vmap(lambda x: module.row_sums(x, keyway.float32))(keyway.ones(3, 2, 2))
+
+
 def test_a_function_of_pytorchs_form_has_gradients(module):
     x = keyway.randn(4, dtype=keyway.float64, requires_grad=True)
     assert keyway.autograd.gradcheck(lambda x: module.cube(x, 0.5), [x])
+    assert keyway.autograd.gradgradcheck(lambda x: module.cube(x, 0.5), [x])
 
 
 def test_operators_that_it_registers_are_there(module):
@@ -123,11 +129,13 @@ def test_what_has_not_changed_is_not_built_again(folder, module):
     assert str(source) in times and any(file.endswith("keyway/core/tensor/accessor.h") for file in times)
 
 
-def test_what_does_not_compile_is_an_error(tmp_path):
+def test_what_does_not_compile_is_an_error(tmp_path, capsys):
     source = tmp_path / "broken.cpp"
     source.write_text("this is no C++")
-    with pytest.raises(keyway.Error, match="the extension 'keyway_broken' was not built"):
-        cpp_extension.load("keyway_broken", str(source), build_directory=str(tmp_path))
+    for verbose in (False, True):
+        with pytest.raises(keyway.Error, match="the extension 'keyway_broken' was not built"):
+            cpp_extension.load("keyway_broken", str(source), build_directory=str(tmp_path), verbose=verbose)
+        assert (f"-c {source}" in capsys.readouterr().out) == verbose
     assert not list(tmp_path.glob("*.so"))
 
 

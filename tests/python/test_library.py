@@ -72,6 +72,20 @@ def test_dictionaries_are_those_of_python():
                 keyway.ops.lib_dicts.f(wrong)
 
 
+def test_a_dictionary_may_change_while_it_is_read():
+    class Number:
+        def __index__(self):
+            given.clear()
+            return 2
+
+    with Library("lib_changing", "DEF") as lib:
+        lib.define("f(Dict(int, int) a) -> int")
+        lib.impl("f", lambda a: sum(a.values()), "CompositeExplicitAutograd")
+        given = {key: Number() for key in range(100)}
+        assert keyway.ops.lib_changing.f(given) == 200
+        assert given == {}
+
+
 def test_a_default_is_a_value_of_its_type_however_it_is_written():
     seen = []
     with Library("lib_defaults", "DEF") as lib:

@@ -74,30 +74,24 @@ inline keyway::ScalarType scalar_type(keyway::DeprecatedTypeProperties type) { r
 #define AT_DISPATCH_ALL_TYPES_AND_COMPLEX(TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX(__VA_ARGS__))
 
-// The same with more dtypes, which are named in front.
+// The same with more dtypes, which are named in front. Each macro is the one before and a case more.
 #define AT_DISPATCH_CASE_FLOATING_TYPES_AND(T1, ...) \
   AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__)       \
   AT_DISPATCH_CASE(T1, __VA_ARGS__)
 #define AT_DISPATCH_FLOATING_TYPES_AND(T1, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_TYPES_AND(T1, __VA_ARGS__))
 #define AT_DISPATCH_CASE_FLOATING_TYPES_AND2(T1, T2, ...) \
-  AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__)            \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                       \
+  AT_DISPATCH_CASE_FLOATING_TYPES_AND(T1, __VA_ARGS__)    \
   AT_DISPATCH_CASE(T2, __VA_ARGS__)
 #define AT_DISPATCH_FLOATING_TYPES_AND2(T1, T2, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_TYPES_AND2(T1, T2, __VA_ARGS__))
 #define AT_DISPATCH_CASE_FLOATING_TYPES_AND3(T1, T2, T3, ...) \
-  AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__)                \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                           \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                           \
+  AT_DISPATCH_CASE_FLOATING_TYPES_AND2(T1, T2, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T3, __VA_ARGS__)
 #define AT_DISPATCH_FLOATING_TYPES_AND3(T1, T2, T3, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_TYPES_AND3(T1, T2, T3, __VA_ARGS__))
 #define AT_DISPATCH_CASE_FLOATING_TYPES_AND4(T1, T2, T3, T4, ...) \
-  AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__)                    \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                               \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                               \
-  AT_DISPATCH_CASE(T3, __VA_ARGS__)                               \
+  AT_DISPATCH_CASE_FLOATING_TYPES_AND3(T1, T2, T3, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T4, __VA_ARGS__)
 #define AT_DISPATCH_FLOATING_TYPES_AND4(T1, T2, T3, T4, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_TYPES_AND4(T1, T2, T3, T4, __VA_ARGS__))
@@ -107,42 +101,27 @@ inline keyway::ScalarType scalar_type(keyway::DeprecatedTypeProperties type) { r
 #define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND(T1, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND(T1, __VA_ARGS__))
 #define AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND2(T1, T2, ...) \
-  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES(__VA_ARGS__)            \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                                   \
+  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND(T1, __VA_ARGS__)    \
   AT_DISPATCH_CASE(T2, __VA_ARGS__)
 #define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(T1, T2, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND2(T1, T2, __VA_ARGS__))
 #define AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND3(T1, T2, T3, ...) \
-  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES(__VA_ARGS__)                \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                                       \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                                       \
+  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND2(T1, T2, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T3, __VA_ARGS__)
 #define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND3(T1, T2, T3, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND3(T1, T2, T3, __VA_ARGS__))
 #define AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND4(T1, T2, T3, T4, ...) \
-  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES(__VA_ARGS__)                    \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                                           \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                                           \
-  AT_DISPATCH_CASE(T3, __VA_ARGS__)                                           \
+  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND3(T1, T2, T3, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T4, __VA_ARGS__)
 #define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND4(T1, T2, T3, T4, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND4(T1, T2, T3, T4, __VA_ARGS__))
 #define AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND5(T1, T2, T3, T4, T5, ...) \
-  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES(__VA_ARGS__)                        \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                                               \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                                               \
-  AT_DISPATCH_CASE(T3, __VA_ARGS__)                                               \
-  AT_DISPATCH_CASE(T4, __VA_ARGS__)                                               \
+  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND4(T1, T2, T3, T4, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T5, __VA_ARGS__)
 #define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND5(T1, T2, T3, T4, T5, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND5(T1, T2, T3, T4, T5, __VA_ARGS__))
 #define AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND6(T1, T2, T3, T4, T5, T6, ...) \
-  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES(__VA_ARGS__)                            \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                                                   \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                                                   \
-  AT_DISPATCH_CASE(T3, __VA_ARGS__)                                                   \
-  AT_DISPATCH_CASE(T4, __VA_ARGS__)                                                   \
-  AT_DISPATCH_CASE(T5, __VA_ARGS__)                                                   \
+  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND5(T1, T2, T3, T4, T5, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T6, __VA_ARGS__)
 #define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND6(T1, T2, T3, T4, T5, T6, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND6(T1, T2, T3, T4, T5, T6, __VA_ARGS__))
@@ -157,42 +136,27 @@ inline keyway::ScalarType scalar_type(keyway::DeprecatedTypeProperties type) { r
 #define AT_DISPATCH_ALL_TYPES_AND(T1, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND(T1, __VA_ARGS__))
 #define AT_DISPATCH_CASE_ALL_TYPES_AND2(T1, T2, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__)            \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                  \
+  AT_DISPATCH_CASE_ALL_TYPES_AND(T1, __VA_ARGS__)    \
   AT_DISPATCH_CASE(T2, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND2(T1, T2, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND2(T1, T2, __VA_ARGS__))
 #define AT_DISPATCH_CASE_ALL_TYPES_AND3(T1, T2, T3, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__)                \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                      \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                      \
+  AT_DISPATCH_CASE_ALL_TYPES_AND2(T1, T2, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T3, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND3(T1, T2, T3, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND3(T1, T2, T3, __VA_ARGS__))
 #define AT_DISPATCH_CASE_ALL_TYPES_AND4(T1, T2, T3, T4, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__)                    \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                          \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                          \
-  AT_DISPATCH_CASE(T3, __VA_ARGS__)                          \
+  AT_DISPATCH_CASE_ALL_TYPES_AND3(T1, T2, T3, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T4, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND4(T1, T2, T3, T4, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND4(T1, T2, T3, T4, __VA_ARGS__))
 #define AT_DISPATCH_CASE_ALL_TYPES_AND5(T1, T2, T3, T4, T5, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__)                        \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                              \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                              \
-  AT_DISPATCH_CASE(T3, __VA_ARGS__)                              \
-  AT_DISPATCH_CASE(T4, __VA_ARGS__)                              \
+  AT_DISPATCH_CASE_ALL_TYPES_AND4(T1, T2, T3, T4, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T5, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND5(T1, T2, T3, T4, T5, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND5(T1, T2, T3, T4, T5, __VA_ARGS__))
 #define AT_DISPATCH_CASE_ALL_TYPES_AND6(T1, T2, T3, T4, T5, T6, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__)                            \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                                  \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                                  \
-  AT_DISPATCH_CASE(T3, __VA_ARGS__)                                  \
-  AT_DISPATCH_CASE(T4, __VA_ARGS__)                                  \
-  AT_DISPATCH_CASE(T5, __VA_ARGS__)                                  \
+  AT_DISPATCH_CASE_ALL_TYPES_AND5(T1, T2, T3, T4, T5, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T6, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND6(T1, T2, T3, T4, T5, T6, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND6(T1, T2, T3, T4, T5, T6, __VA_ARGS__))
@@ -202,65 +166,37 @@ inline keyway::ScalarType scalar_type(keyway::DeprecatedTypeProperties type) { r
 #define AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND(T1, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND(T1, __VA_ARGS__))
 #define AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND2(T1, T2, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX(__VA_ARGS__)            \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                              \
+  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND(T1, __VA_ARGS__)    \
   AT_DISPATCH_CASE(T2, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND2(T1, T2, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND2(T1, T2, __VA_ARGS__))
 #define AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND3(T1, T2, T3, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX(__VA_ARGS__)                \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                                  \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                                  \
+  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND2(T1, T2, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T3, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(T1, T2, T3, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND3(T1, T2, T3, __VA_ARGS__))
 #define AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND4(T1, T2, T3, T4, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX(__VA_ARGS__)                    \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                                      \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                                      \
-  AT_DISPATCH_CASE(T3, __VA_ARGS__)                                      \
+  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND3(T1, T2, T3, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T4, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND4(T1, T2, T3, T4, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND4(T1, T2, T3, T4, __VA_ARGS__))
 #define AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND5(T1, T2, T3, T4, T5, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX(__VA_ARGS__)                        \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                                          \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                                          \
-  AT_DISPATCH_CASE(T3, __VA_ARGS__)                                          \
-  AT_DISPATCH_CASE(T4, __VA_ARGS__)                                          \
+  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND4(T1, T2, T3, T4, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T5, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND5(T1, T2, T3, T4, T5, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND5(T1, T2, T3, T4, T5, __VA_ARGS__))
 #define AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND6(T1, T2, T3, T4, T5, T6, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX(__VA_ARGS__)                            \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                                              \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                                              \
-  AT_DISPATCH_CASE(T3, __VA_ARGS__)                                              \
-  AT_DISPATCH_CASE(T4, __VA_ARGS__)                                              \
-  AT_DISPATCH_CASE(T5, __VA_ARGS__)                                              \
+  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND5(T1, T2, T3, T4, T5, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T6, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND6(T1, T2, T3, T4, T5, T6, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND6(T1, T2, T3, T4, T5, T6, __VA_ARGS__))
 #define AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND7(T1, T2, T3, T4, T5, T6, T7, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX(__VA_ARGS__)                                \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                                                  \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                                                  \
-  AT_DISPATCH_CASE(T3, __VA_ARGS__)                                                  \
-  AT_DISPATCH_CASE(T4, __VA_ARGS__)                                                  \
-  AT_DISPATCH_CASE(T5, __VA_ARGS__)                                                  \
-  AT_DISPATCH_CASE(T6, __VA_ARGS__)                                                  \
+  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND6(T1, T2, T3, T4, T5, T6, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T7, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND7(T1, T2, T3, T4, T5, T6, T7, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND7(T1, T2, T3, T4, T5, T6, T7, __VA_ARGS__))
 #define AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND8(T1, T2, T3, T4, T5, T6, T7, T8, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX(__VA_ARGS__)                                    \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__)                                                      \
-  AT_DISPATCH_CASE(T2, __VA_ARGS__)                                                      \
-  AT_DISPATCH_CASE(T3, __VA_ARGS__)                                                      \
-  AT_DISPATCH_CASE(T4, __VA_ARGS__)                                                      \
-  AT_DISPATCH_CASE(T5, __VA_ARGS__)                                                      \
-  AT_DISPATCH_CASE(T6, __VA_ARGS__)                                                      \
-  AT_DISPATCH_CASE(T7, __VA_ARGS__)                                                      \
+  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND7(T1, T2, T3, T4, T5, T6, T7, __VA_ARGS__)   \
   AT_DISPATCH_CASE(T8, __VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND8(T1, T2, T3, T4, T5, T6, T7, T8, TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME,                                                                \

@@ -8,11 +8,10 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import pkgutil
 import sys
 
 import keyway
-
-__version__ = "2.7.0"  # the version whose C++ interface compat/include spells
 
 
 class _Submodules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -28,10 +27,11 @@ class _Submodules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         sys.modules[module.__name__] = importlib.import_module("keyway" + module.__name__.removeprefix("torch"))
 
 
-_OWN = {"torch._C", "torch.version", "torch.jit", "torch.backends", "torch.__config__"}
+_OWN = {f"torch.{module.name}" for module in pkgutil.iter_modules(__path__)}
 sys.meta_path.insert(0, _Submodules())
 
 from torch import _C, backends, jit, version  # noqa: E402
+from torch.version import __version__  # noqa: E402
 
 
 def __getattr__(name):

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
 import os
 import shlex
 import shutil
 import sys
-import sysconfig
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,15 @@ __all__ = [
     "load_inline",
 ]
 
-_CUDA_FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Xcompiler", "-fPIC"]
+# CUDA's operators and conversions of 16-bit floats would stand beside those of keyway::Half and keyway::BFloat16: what
+# computes with these would be ambiguous. PyTorch leaves them out, too.
+_CUDA_DEFINES = [
+    "-D__CUDA_NO_HALF_OPERATORS__",
+    "-D__CUDA_NO_HALF_CONVERSIONS__",
+    "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
+    "-D__CUDA_NO_HALF2_OPERATORS__",
+]
+_CUDA_FLAGS = [*_CUDA_DEFINES, "-std=c++20", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Xcompiler", "-fPIC"]
 
 
 def _cuda_home() -> str | None:
@@ -67,15 +76,22 @@ def _required_cuda_home() -> str:
 def include_paths(device_type: str = "cpu") -> list[str]:
     """The folders of headers to compile an extension with: Keyway's, those that spell PyTorch's, and for "cuda" those of
     CUDA's toolkit."""
-    paths = [*_paths.include_paths, os.path.join(_paths.compat_path, "include")]
+    # A build folder has the generated headers beside the written ones.
+    own = [_paths.include_path, os.path.join(_paths.cmake_prefix_path, "generated")]
+    paths = [*filter(os.path.isdir, own), os.path.join(_paths.compat_path, "include")]
     if (pybind11 := importlib.util.find_spec("pybind11")) is not None and pybind11.origin is not None:
         paths.append(str(Path(pybind11.origin).parent / "include"))
     return [*paths, os.path.join(_required_cuda_home(), "include")] if device_type == "cuda" else paths
 
 
+def _library() -> Path:
+    """The shared library that this package runs on."""
+    return next(Path(_paths.cmake_prefix_path).glob("lib*/libkeyway.so.*"))
+
+
 def library_paths(device_type: str = "cpu") -> list[str]:
     """The folders of libraries to link an extension with; for "cuda" that of CUDA's toolkit, too."""
-    return [os.path.dirname(_paths.library), *([os.path.join(_required_cuda_home(), "lib64")] if device_type == "cuda" else [])]
+    return [str(_library().parent), *([os.path.join(_required_cuda_home(), "lib64")] if device_type == "cuda" else [])]
 
 
 def _extended(given: Iterable[str] | None, more: Iterable[str]) -> list[str]:
@@ -102,14 +118,13 @@ def CUDAExtension(name: str, sources: Sequence[str], **kwargs: Any) -> Extension
 
 
 def _extension(device_type: str, name: str, sources: Sequence[str], **kwargs: Any) -> _Extension:
-    kwargs.pop("py_limited_api", None)  # pybind11's casters need all of Python's API
     given = kwargs.pop("extra_compile_args", None) or []
     flags = given if isinstance(given, dict) else {"cxx": list(given)}
     kwargs["include_dirs"] = _extended(kwargs.get("include_dirs"), include_paths(device_type))
     kwargs["library_dirs"] = _extended(kwargs.get("library_dirs"), library_paths(device_type))
     if device_type == "cuda":
         kwargs["libraries"] = _extended(kwargs.get("libraries"), ["cudart"])
-    kwargs["extra_link_args"] = _extended(kwargs.get("extra_link_args"), [f"-l:{os.path.basename(_paths.library)}"])
+    kwargs["extra_link_args"] = _extended(kwargs.get("extra_link_args"), [f"-l:{_library().name}"])
     return _Extension(name, sources, flags, **{"language": "c++", **kwargs})
 
 
@@ -125,9 +140,10 @@ class BuildExtension(build_ext):
         PyTorch's setup files give it, and changes nothing."""
         return type(cls.__name__, (cls,), {"no_python_abi_suffix": no_python_abi_suffix})
 
-    def get_ext_filename(self, fullname: str) -> str:
-        suffix = ".so" if self.no_python_abi_suffix else str(sysconfig.get_config_var("EXT_SUFFIX"))
-        return os.path.join(*fullname.split(".")) + suffix
+    def get_ext_filename(self, fullname: str) -> Any:
+        if self.no_python_abi_suffix:
+            return os.path.join(*fullname.split(".")) + ".so"
+        return super().get_ext_filename(fullname)
 
     def build_extension(self, ext: Extension) -> None:
         if not isinstance(ext, _Extension):
@@ -137,13 +153,14 @@ class BuildExtension(build_ext):
         nvcc = [*_CUDA_FLAGS, *self._without_standard(ext.flags.get("nvcc", [])), *_architecture_flags(), define]
         compiler: Any = self.compiler
         compile_file = compiler._compile
+        run = compiler.call if hasattr(compiler, "call") else compiler.spawn  # setuptools calls it so by now
         if ".cu" not in compiler.src_extensions:
             compiler.src_extensions.append(".cu")
 
         def compile_one(obj: str, src: str, suffix: str, cc_args: list[str], post: list[str], pp: list[str]) -> None:
             if suffix == ".cu":
                 program = os.path.join(_required_cuda_home(), "bin", "nvcc")
-                compiler.spawn([program, "-c", src, "-o", obj, "-MMD", "-MF", f"{obj}.d", *pp, *nvcc])
+                run([program, "-c", src, "-o", obj, "-MMD", "-MF", f"{obj}.d", *pp, *nvcc])
             else:
                 compile_file(obj, src, suffix, cc_args, [*post, *cxx, "-MMD", "-MF", f"{obj}.d"], pp)
 
@@ -278,21 +295,36 @@ def _files_read(rules: Iterable[Path]) -> Iterable[str]:
         yield from shlex.split(rule.read_text().replace("\\\n", " ").partition(":")[2])
 
 
+@contextmanager
+def _commands_printed() -> Iterator[None]:
+    """Within it the commands that setuptools runs, and logs, are printed."""
+    log, handler = logging.getLogger(), logging.StreamHandler(sys.stdout)
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+        log.removeHandler(handler)
+
+
 def _build(extension: _Extension, folder: Path, verbose: bool) -> None:
     """Compiles beside the library and moves it to its place when it is whole, so that another process never loads half of
     one."""
     folder.mkdir(parents=True, exist_ok=True)
     command = BuildExtension.with_options(no_python_abi_suffix=True)(
-        Distribution({"name": extension.name, "ext_modules": [extension], "verbose": int(verbose)})
+        Distribution({"name": extension.name, "ext_modules": [extension]})
     )
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         command.build_lib = command.build_temp = scratch
         command.ensure_finalized()
         try:
-            command.run()
+            with _commands_printed() if verbose else nullcontext():
+                command.run()
         except Exception as error:
             raise _C.Error(f"the extension '{extension.name}' was not built: see what the compiler says above") from error
-        times = _times([_paths.library, *_files_read(Path(scratch).rglob("*.d"))])
+        times = _times([str(_library()), *_files_read(Path(scratch).rglob("*.d"))])
         (folder / "build.json").unlink(missing_ok=True)
         os.replace(command.get_ext_fullpath(extension.name), folder / f"{extension.name}.so")
         (folder / "build.json").write_text(json.dumps([_flags(extension), times]))

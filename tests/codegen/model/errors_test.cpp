@@ -237,7 +237,8 @@ TEST_CASE("types that generated operators cannot have") {
   const auto errors = [](const std::string& func) {
     return errors_of(R"({ "func": ")" + func + R"(", "composite": "f", "doc": "Does.", "example": "f(1) == 1" })");
   };
-  for (const char* type : {"str[]", "ScalarType[]?", "int?[]", "SymInt[2][]", "Tensor[][]", "Device[]", "Stream"}) {
+  for (const char* type : {"str[]", "ScalarType[]?", "int?[]", "SymInt[2][]", "Tensor[][]", "Device[]", "Stream",
+                           "Dict(str, Tensor)", "Dict(int, str[])?"}) {
     INFO(type);
     const std::string cannot = "'" + std::string(type) +
                                "', which generated operators cannot have; define the operator in C++, with "

@@ -14,9 +14,11 @@ inline bool is_available() { return c10::cuda::device_count() > 0; }
 // Of the current device, or of the one with that index. Asked for once a thread and device.
 inline const cudaDeviceProp* getDeviceProperties(std::int64_t device) {
   thread_local std::map<std::int64_t, cudaDeviceProp> known;
-  const auto [place, is_new] = known.try_emplace(device);
-  if (is_new) C10_CUDA_CHECK(cudaGetDeviceProperties(&place->second, static_cast<int>(device)));
-  return &place->second;
+  const auto place = known.find(device);
+  if (place != known.end()) return &place->second;
+  cudaDeviceProp properties;
+  C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, static_cast<int>(device)));
+  return &known.emplace(device, properties).first->second;
 }
 inline const cudaDeviceProp* getCurrentDeviceProperties() { return getDeviceProperties(c10::cuda::current_device()); }
 inline int warp_size() { return getCurrentDeviceProperties()->warpSize; }

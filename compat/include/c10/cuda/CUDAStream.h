@@ -6,6 +6,7 @@
 #include <c10/core/Stream.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAMacros.h>
+#include <limits>
 
 namespace c10::cuda {
 
@@ -30,15 +31,16 @@ class CUDAStream {
   Stream stream_;
 };
 
-// A device of -1 is the current one.
-inline CUDAStream getCurrentCUDAStream(int device = -1) {
-  return CUDAStream(current_stream(Device(DeviceType::CUDA, static_cast<std::int8_t>(device))));
+// Of an index; that of -1 is the current one.
+inline Device cuda_device(int index) {
+  TORCH_CHECK(index >= -1 && index <= std::numeric_limits<std::int8_t>::max(), "there is no CUDA device ", index);
+  return Device(DeviceType::CUDA, static_cast<std::int8_t>(index));
 }
-inline CUDAStream getDefaultCUDAStream(int device = -1) {
-  return CUDAStream(default_stream(Device(DeviceType::CUDA, static_cast<std::int8_t>(device))));
-}
+
+inline CUDAStream getCurrentCUDAStream(int device = -1) { return CUDAStream(current_stream(cuda_device(device))); }
+inline CUDAStream getDefaultCUDAStream(int device = -1) { return CUDAStream(default_stream(cuda_device(device))); }
 inline CUDAStream getStreamFromPool(bool is_high_priority = false, int device = -1) {
-  return CUDAStream(new_stream(Device(DeviceType::CUDA, static_cast<std::int8_t>(device)), is_high_priority ? -1 : 0));
+  return CUDAStream(new_stream(cuda_device(device), is_high_priority ? -1 : 0));
 }
 
 }  // namespace c10::cuda
