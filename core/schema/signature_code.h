@@ -36,6 +36,25 @@ constexpr void append_letter(Sink& sink, char letter) {
   sink.append(std::string_view(text, 1));
 }
 
+template <typename Sink>
+constexpr bool append_value_code(Sink& sink, SchemaType type, AbsentTensors absent, bool in_list);
+
+// That of a tuple in a list.
+template <typename Sink>
+constexpr bool append_tuple_code(Sink& sink, SchemaType tuple) {
+  ShortCode first;
+  for (bool is_first = true; const SchemaType part : tuple.parts()) {
+    ShortCode code;
+    if (!append_value_code(code, part, AbsentTensors::Optional, true)) return false;
+    if (is_first) first = code;
+    if (code.view() != first.view() || !is_list_element(code.view())) return false;
+    is_first = false;
+  }
+  append_letter(sink, '[');
+  sink.append(first.view());
+  return first.size > 0;
+}
+
 // As append_code. A tensor that is written to has a letter of its own, but in lists.
 template <typename Sink>
 constexpr bool append_value_code(Sink& sink, SchemaType type, AbsentTensors absent, bool in_list) {
@@ -53,6 +72,7 @@ constexpr bool append_value_code(Sink& sink, SchemaType type, AbsentTensors abse
     append_letter(sink, '[');
     return append_value_code(sink, type.element(), absent, true);
   }
+  if (type.is(TypeKind::Tuple) && in_list) return append_tuple_code(sink, type);
   if (type.is(TypeKind::Dict)) {
     append_letter(sink, '{');
     for (bool is_key = true; const SchemaType part : type.parts()) {

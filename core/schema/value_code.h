@@ -4,6 +4,8 @@
 //
 //   int  i      int?  ?i      int[]  [i      int[]?  ?[i      int?[]  [?i      int[][]  [[i      Dict(str, int)  {zi
 //
+// A tuple in a list is a list of its elements, which have to be of one type: (str, str)[] is [[z, as str[][] is.
+//
 // How to add a type: docs/architecture/dispatch.md, "A new type".
 #pragma once
 
@@ -41,7 +43,7 @@ inline constexpr NamedType kNamedTypes[] = {
 };
 
 // The lists, by their elements. Of tensors that may be absent the letters are those of tensors: see AbsentTensors.
-inline constexpr std::string_view kListElements[] = {"T", "i", "d", "b", "s", "z", "t", "?i", "[i", "[T"};
+inline constexpr std::string_view kListElements[] = {"T", "i", "d", "b", "s", "z", "t", "?i", "[i", "[T", "[z"};
 
 // Symbolic numbers are numbers.
 constexpr TypeKind without_symbols(TypeKind kind) {

@@ -13,6 +13,10 @@ namespace keyway::inline v1 {
 void TensorBase::check_data_access(ScalarType asked) const {
   KEYWAY_CHECK_AS(Type, asked == dtype(), "data_ptr: the tensor is {}, but its data is asked for as {}", dtype(),
                   asked);
+  // What it holds belongs to all examples, and the first one's address would be taken for its own.
+  KEYWAY_CHECK_AS(Type, !impl_->key_set().has(Functionality::Batched),
+                  "data_ptr: a tensor inside vmap has no memory of its own: a function that reads memory has to be an "
+                  "operator, whose kernels vmap calls for each example");
 }
 
 void TensorBase::check_reach_of_32_bits() const {

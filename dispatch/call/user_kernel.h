@@ -111,6 +111,25 @@ requires(!TensorType<T>) struct Param<std::vector<T>> {
   using Canonical = ArrayRef<T>;
   static std::vector<T> from(ArrayRef<T> v) { return v.vec(); }
 };
+// A tuple of elements of one type is a list of them.
+template <typename T, std::same_as<T>... More>
+struct Param<std::vector<std::tuple<T, More...>>> {
+  using Canonical = ArrayRef<std::vector<T>>;
+  static std::vector<std::tuple<T, More...>> from(Canonical v) {
+    std::vector<std::tuple<T, More...>> out;
+    out.reserve(v.size());
+    for (const std::vector<T>& list : v) out.push_back(tuple_of(list, std::index_sequence_for<T, More...>()));
+    return out;
+  }
+
+ private:
+  template <std::size_t... I>
+  static std::tuple<T, More...> tuple_of(const std::vector<T>& list, std::index_sequence<I...>) {
+    KEYWAY_CHECK_AS(Type, list.size() == sizeof...(I), "a kernel takes tuples of {} elements, but one of {} is given",
+                    sizeof...(I), list.size());
+    return {list[I]...};
+  }
+};
 template <>
 struct Param<std::string> {
   using Canonical = std::string_view;
@@ -190,13 +209,17 @@ struct Result<std::tuple<T>> : Result<T> {};
 template <>
 struct Result<std::tuple<>> : Result<void> {};
 
-// An argument that a caller gives as a T, as one that converts to the canonical To. Lists in which tensors with methods
-// are optional, or stand in lists, are made anew.
+// An argument that a caller gives as a T, as one that converts to the canonical To. A tensor or generator that is
+// absent becomes an undefined one. Lists in which tensors with methods are optional, or stand in lists, are made anew.
 template <typename To, typename T>
 decltype(auto) as_kernel_arg(std::remove_reference_t<T>& v) {
   using Given = std::remove_cvref_t<T>;
   if constexpr (std::is_convertible_v<T&&, To>) {
     return static_cast<T&&>(v);
+  } else if constexpr (kIsOptional<Given> && std::is_same_v<To, const TensorBase&>) {
+    return v ? TensorBase(*v) : TensorBase();
+  } else if constexpr (kIsOptional<Given> && std::is_same_v<To, const Generator&>) {
+    return v ? Generator(*v) : Generator(nullptr);
   } else if constexpr (kIsOptional<Given> && kIsOptional<To>) {
     using Item = const typename Given::value_type&;
     using Made = std::remove_cvref_t<decltype(as_kernel_arg<typename To::value_type, Item>(*v))>;

@@ -46,7 +46,7 @@ using ValueClasses =
              std::vector<TensorBase>, Device, MemoryFormat, Layout, Generator, complex<double>, std::vector<double>,
              std::vector<bool>, std::vector<Scalar>, std::vector<std::string>, std::vector<ScalarType>,
              std::vector<std::optional<std::int64_t>>, std::vector<std::vector<std::int64_t>>,
-             std::vector<std::vector<TensorBase>>>;
+             std::vector<std::vector<TensorBase>>, std::vector<std::vector<std::string>>>;
 
 template <typename T, typename... Classes>
 constexpr bool is_one_of(TypeList<Classes...>) {

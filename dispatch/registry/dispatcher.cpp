@@ -106,6 +106,10 @@ OperatorHandle Dispatcher::op(std::string_view name) const {
               nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?");
 }
 
+OperatorHandle Dispatcher::findSchemaOrThrow(std::string_view name, std::string_view overload) const {
+  return op(std::string(name) + (overload.empty() ? "" : ".") + std::string(overload));
+}
+
 std::uint64_t Dispatcher::generation() const noexcept {
   return Registry::get().generation.load(std::memory_order_acquire);
 }

@@ -102,6 +102,8 @@ class OperatorHandle {
   const FunctionSchema& schema() const { return entry_->schema(); }
   std::string name() const { return entry_->full_name(); }
   void call_boxed(Stack& stack) const { keyway::call_boxed(*entry_, stack); }
+  void callBoxed(Stack& stack) const { call_boxed(stack); }  // PyTorch's spellings
+  void callBoxed(Stack* stack) const { call_boxed(*stack); }
   void redispatch_boxed(DispatchKeySet keys, Stack& stack) const { keyway::redispatch_boxed(*entry_, keys, stack); }
   // Sig may be any C++ signature that a kernel of this schema could have, such as one with std::vector for ArrayRef.
   // Throws keyway::Error(Type) with both texts if it does not fit the schema.
@@ -165,6 +167,8 @@ class KEYWAY_API Dispatcher {
   std::optional<OperatorHandle> find_op(std::string_view name) const;
   // The same; throws keyway::Error naming the nearest name there is.
   OperatorHandle op(std::string_view name) const;
+  // The same in PyTorch's spelling, with the overload's name, or "", by itself.
+  OperatorHandle findSchemaOrThrow(std::string_view name, std::string_view overload) const;
   // Changes whenever an operator is defined or removed, before the registering call returns. Keep it with whatever you
   // looked up by name, and look up again when it differs. Takes no lock.
   std::uint64_t generation() const noexcept;

@@ -177,3 +177,17 @@ TEST_CASE("a handle asks for the schema's signature") {
         "      kernel  keys::sig(Tensor     , Scalar    ,           ) -> Tensor\n"
         "                                     ^^^^^^^^^^");
 }
+
+TEST_CASE("a tensor or a generator that is absent may be given as nothing") {
+  const RegistrationHandle def = Block()
+                                     .def("calls::absent(Tensor? a, Generator? g) -> bool[]")
+                                     .impl("calls::absent", DispatchKey::CompositeExplicitAutograd,
+                                           [](const std::optional<TensorBase>& a, const std::optional<Generator>& g) {
+                                             return std::vector<bool>{a.has_value(), g.has_value()};
+                                           })
+                                     .commit();
+  using Sig = std::vector<bool>(const std::optional<TensorBase>&, std::optional<Generator>);
+  const auto absent = op("calls::absent").typed<Sig>();
+  CHECK(absent.call(std::nullopt, std::nullopt) == std::vector<bool>{false, false});
+  CHECK(absent.call(tensor(), std::nullopt) == std::vector<bool>{true, false});
+}

@@ -289,3 +289,33 @@ TEST_CASE("explanations and traces see tensors in lists of lists") {
   }
   CHECK(lines.find("  m " + to_string(why.arguments[0].keys)) != std::string::npos);
 }
+
+TEST_CASE("a tuple of elements of one type, in a list, is a list") {
+  using Edge = std::tuple<std::string, std::string>;
+  const auto join = [](const std::vector<Edge>& edges) {
+    std::string text;
+    for (const auto& [from, to] : edges) text += from + ">" + to + " ";
+    return text;
+  };
+  const RegistrationHandle def = Block()
+                                     .def("lists::edges((str, str)[] e) -> str")
+                                     .impl("lists::edges", DispatchKey::CompositeExplicitAutograd, join)
+                                     .commit();
+  const std::vector<std::vector<std::string>> edges{{"a", "b"}, {"c", "d"}};
+  CHECK(op("lists::edges").typed<std::string(ArrayRef<std::vector<std::string>>)>().call(edges) == "a>b c>d ");
+  Stack stack{IValue(edges)};
+  op("lists::edges").call_boxed(stack);
+  CHECK(stack[0].to_string_ref() == "a>b c>d ");
+  Stack three{IValue(std::vector<std::vector<std::string>>{{"a", "b", "c"}})};
+  CHECK(error_of([&] { op("lists::edges").call_boxed(three); }).find("tuples of 2 elements, but one of 3") !=
+        std::string::npos);
+
+  Library library(Library::Kind::Fragment, "lists");
+  library.def("inferred_edges", join);
+  const RegistrationHandle inferred = library.commit();
+  CHECK(op("lists::inferred_edges").schema().text() == "lists::inferred_edges(str[][] _0) -> str");
+  CHECK_FALSE(
+      error_of([&] {
+        (void)Block().def("lists::mixed((str, int)[] e) -> str").impl("lists::mixed", DispatchKey::CPU, join).commit();
+      }).empty());
+}
