@@ -29,6 +29,11 @@ enum class FloatSpecials : std::uint8_t {
 
 namespace detail {
 
+// Whether T is another library's type of the same bits as D, as CUDA's __half is of Half's: they convert both ways
+// without a change. True where a header that knows both says so.
+template <typename T, typename D>
+inline constexpr bool kIsSameFormat = false;
+
 // Base of the narrow types: D is the type itself, of 1 + E + M bits with an exponent bias.
 //
 // Rounding is once, to nearest, ties to even, from float, double and every integer. What rounds beyond the
@@ -59,24 +64,30 @@ class NarrowFloat {
   static constexpr std::uint32_t kOverflow = kHasInfinity ? kTopExponent : kQuietNan;
 
   NarrowFloat() = default;
-  KEYWAY_HD constexpr NarrowFloat(float x) : bits_(encode(x)) {}  // NOLINT
+  KEYWAY_HD constexpr NarrowFloat(float value) : x(encode(value)) {}  // NOLINT
   template <DoubleOrIntegral T>
-  KEYWAY_HD constexpr NarrowFloat(T x) : bits_(encode(round_to_odd(x))) {}               // NOLINT
-  KEYWAY_HD constexpr operator float() const { return bit_cast<float>(decode(bits_)); }  // NOLINT
+  KEYWAY_HD constexpr NarrowFloat(T value) : x(encode(round_to_odd(value))) {}       // NOLINT
+  KEYWAY_HD constexpr operator float() const { return bit_cast<float>(decode(x)); }  // NOLINT
+
+  template <typename T>
+  requires kIsSameFormat<T, D> KEYWAY_HD constexpr NarrowFloat(const T& same) : x(bit_cast<Bits>(same)) {}  // NOLINT
+  // As in PyTorch a BFloat16 becomes CUDA's only where that is written: CUDA's comparisons would be as near as float's.
+  template <typename T>
+  requires kIsSameFormat<T, D> KEYWAY_HD constexpr explicit(E == 8) operator T() const { return bit_cast<T>(x); }
 
   KEYWAY_HD static constexpr D from_bits(Bits bits) {
     D d(0.0f);
-    d.bits_ = bits;
+    d.x = bits;
     return d;
   }
-  KEYWAY_HD constexpr Bits bits() const { return bits_; }
+  KEYWAY_HD constexpr Bits bits() const { return x; }
 
   // Flips the sign, also of NaN.
   KEYWAY_HD constexpr D operator-() const {
-    if (S == FloatSpecials::NanNegZero && (bits_ & kMagnitudeMask) == 0) return from_bits(bits_);
-    return from_bits(static_cast<Bits>(bits_ ^ kSignBit));
+    if (S == FloatSpecials::NanNegZero && (x & kMagnitudeMask) == 0) return from_bits(x);
+    return from_bits(static_cast<Bits>(x ^ kSignBit));
   }
-  KEYWAY_HD constexpr D operator+() const { return from_bits(bits_); }
+  KEYWAY_HD constexpr D operator+() const { return from_bits(x); }
 
  private:
   static constexpr int kShift = 23 - M;                             // from float's mantissa to ours
@@ -136,7 +147,8 @@ class NarrowFloat {
     }
   }
 
-  Bits bits_;
+ public:
+  Bits x;  // by PyTorch's name
 };
 
 }  // namespace detail

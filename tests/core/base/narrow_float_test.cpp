@@ -13,6 +13,23 @@
 using namespace keyway;
 
 namespace {
+// Somebody else's binary16.
+struct OtherHalf {
+  std::uint16_t bits;
+};
+}  // namespace
+template <>
+inline constexpr bool keyway::detail::kIsSameFormat<OtherHalf, Half> = true;
+
+TEST_CASE("another library's type of the same bits converts both ways without a change") {
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {  // with NaNs of every payload
+    const Half half = OtherHalf{static_cast<std::uint16_t>(bits)};
+    REQUIRE((half.x == bits && OtherHalf(half).bits == bits));
+  }
+  STATIC_REQUIRE_FALSE(std::is_convertible_v<BFloat16, OtherHalf>);
+}
+
+namespace {
 
 // The formats as their specifications define them, in double: the oracle of every test here.
 struct Format {

@@ -4,3 +4,6 @@
 #include <keyway/core/base/half.h>
 
 #include <keyway_compat/namespaces.h>
+#if defined(__CUDACC__)
+#include <keyway_compat/cuda_floats.h>
+#endif
