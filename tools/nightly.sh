@@ -30,7 +30,10 @@ clang_stage() {
 }
 
 # What users build: the CUDA backend for all its architectures, where there is the toolkit.
-release_stage() { build release; }
+release_stage() {
+  build release
+  run_tests release -R '^checks/'
+}
 
 # Benchmarks compile; their figures need a machine that does nothing else.
 bench_stage() { build bench; }

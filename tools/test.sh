@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets up, builds and tests.
 #   bash tools/test.sh          the release build and its whole suite
-#   bash tools/test.sh --ci     what CI runs: the stages ci, asan and fuzz, or those that are named behind, as tsan
+#   bash tools/test.sh --ci     what CI runs: the stages ci, asan and fuzz, or those that are named behind, as tsan and cuda
 # KEYWAY_JOBS sets how many processes build and test at a time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,12 +13,10 @@ release_stage() {
   run_tests release
 }
 
-# CUDA's kernels are compiled to the instructions that all devices share, not to those of one, and little optimised:
-# tools/nightly.sh takes all as users do. The devices that the host emulates are compiled once, where an address that is
-# wrong shows.
+# CUDA's kernels are compiled once, for the devices that the host emulates, where an address that is wrong shows: in the
+# asan stage.
 ci_stage() {
-  local options=(-DKEYWAY_EMULATED_CUDA=OFF -DCMAKE_CUDA_ARCHITECTURES=90-virtual -DCMAKE_CUDA_FLAGS=-Ofc=max
-    "-DCMAKE_CUDA_FLAGS_RELEASE=-O1 -DNDEBUG")
+  local options=(-DKEYWAY_CUDA=OFF -DKEYWAY_EMULATED_CUDA=OFF)
   build ci
   run_tests ci
   boundary_calls ci 500
@@ -34,6 +32,15 @@ asan_stage() {
 # Needs the asan stage before it.
 fuzz_stage() {
   boundary_calls asan 300
+}
+
+# CUDA's kernels by nvcc, for changes of these: five minutes more are too long for every change. They are compiled to the
+# instructions that all devices share, not to those of one, and little optimised: tools/nightly.sh takes all as users do.
+cuda_stage() {
+  local options=(-DKEYWAY_CUDA=ON -DKEYWAY_EMULATED_CUDA=OFF -DCMAKE_CUDA_ARCHITECTURES=90-virtual -DCMAKE_CUDA_FLAGS=-Ofc=max
+    "-DCMAKE_CUDA_FLAGS_RELEASE=-O1 -DNDEBUG")
+  build ci keyway_cuda suite_backends
+  run_tests ci -R '^(backends/cuda|checks/kernels)'
 }
 
 # What threads meet in, for changes of that: a third build of the library is too long for every change. tools/nightly.sh
@@ -53,7 +60,7 @@ case "${*:-}" in
 esac
 for name in "${stages[@]}"; do
   if ! declare -F "${name}_stage" > /dev/null; then
-    echo "usage: bash tools/test.sh [--ci [ci] [asan] [fuzz] [tsan]]" >&2
+    echo "usage: bash tools/test.sh [--ci [ci] [asan] [fuzz] [cuda] [tsan]]" >&2
     exit 2
   fi
 done

@@ -25,6 +25,12 @@ def test_the_version_is_that_of_the_library():
     assert keyway.__version__ == re.search(r"project\(keyway VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
 
 
+def test_every_file_of_tests_is_run():
+    folder = SOURCE / "tests" / "python"
+    listed = re.findall(r"^    (test_\w+)$", (folder / "CMakeLists.txt").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(file.stem for file in folder.glob("test_*.py"))
+
+
 def test_the_package_has_types():
     assert (Path(keyway.__file__).parent / "py.typed").exists()
 

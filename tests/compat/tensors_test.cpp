@@ -1,0 +1,65 @@
+// Tensors in PyTorch's spelling: options, accessors, memory of others, checks, guards.
+#include <keyway/tests/catch.h>
+
+#include <c10/core/DeviceGuard.h>
+#include <string>
+#include <torch/all.h>
+#include <vector>
+
+using keyway::testing::error_of;
+
+TEST_CASE("options, and what a tensor says of itself") {
+  const at::Tensor x = torch::zeros({2, 3}, at::TensorOptions().dtype(at::kLong).device(at::kCPU));
+  CHECK((x.scalar_type() == torch::kInt64 && x.dtype() == at::kLong && x.is_cpu() && !x.is_cuda()));
+  CHECK(
+      (x.dim() == 2 && x.size(-1) == 3 && x.numel() == 6 && x.stride(0) == 3 && x.sizes() == at::IntArrayRef({2, 3})));
+  const at::Tensor y = torch::ones({4}, x.options().dtype(torch::kFloat64));
+  CHECK((y.scalar_type() == at::kDouble && y.device() == x.device()));
+  CHECK(at::tensor({1, 2}, torch::kI32).scalar_type() == at::kInt);
+}
+
+TEST_CASE("an accessor reads and writes through strides") {
+  const at::Tensor x = torch::arange(6, torch::kFloat).view({2, 3}).t();
+  const auto a = x.accessor<float, 2>();
+  CHECK((a.size(0) == 3 && a.stride(0) == 1 && a[2][1] == 5.0F));
+  a[0][1] = 9.0F;
+  CHECK(x.select(0, 0).select(0, 1).item<float>() == 9.0F);
+  CHECK_FALSE(error_of([&] { x.accessor<double, 2>(); }).empty());
+  CHECK_FALSE(error_of([&] { x.accessor<float, 3>(); }).empty());
+}
+
+TEST_CASE("memory of others is used in place, and given back once") {
+  std::vector<double> values{1, 2, 3, 4};
+  int freed = 0;
+  {
+    at::Tensor x = torch::from_blob(
+        values.data(), {2, 2}, [&](void*) { ++freed; }, torch::kDouble);
+    x.mul_(2);
+    const at::Tensor row = x[1];
+    x = at::Tensor();
+    CHECK((freed == 0 && row.sum().item<double>() == 14.0));
+  }
+  CHECK((freed == 1 && values == std::vector<double>{2, 4, 6, 8}));
+}
+
+TEST_CASE("a check that fails says what was streamed into it") {
+  const at::Tensor x = torch::ones({2, 3});
+  CHECK(error_of([&] {
+          TORCH_CHECK(x.dim() == 1, "x has ", x.dim(), " dimensions: ", x.sizes());
+        }).find("x has 2 dimensions: [2, 3]") == 0);
+  CHECK_NOTHROW([&] { TORCH_CHECK(x.defined(), "never"); }());
+  CHECK_FALSE(error_of([&] { TORCH_CHECK_INDEX(false, "no such index"); }).empty());
+  CHECK_FALSE(error_of([&] { TORCH_INTERNAL_ASSERT(x.dim() == 3); }).empty());
+}
+
+TEST_CASE("guards set and restore") {
+  CHECK(at::GradMode::is_enabled());
+  {
+    const at::NoGradGuard guard;
+    CHECK_FALSE(at::GradMode::is_enabled());
+    CHECK_FALSE(torch::ones({1}).requires_grad_(true).mul(2).requires_grad());
+  }
+  CHECK(at::GradMode::is_enabled());
+  const at::DeviceGuard device(torch::ones({1}).device());
+  CHECK(device.current_device().is_cpu());
+}
