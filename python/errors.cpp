@@ -8,6 +8,7 @@
 #include <cstring>
 #include <cxxabi.h>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 namespace keyway::inline v1::python {
@@ -82,6 +83,8 @@ void set_python_error() noexcept {
     set_error(class_of(error.kind()), error.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
+  } catch (const std::out_of_range& error) {
+    set_error(class_of(ErrorKind::Index), error.what());
   } catch (const std::exception& error) {
     set_error(PyExc_RuntimeError, error.what());
   } catch (abi::__forced_unwind&) {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -69,11 +70,11 @@ class Dict : public GenericDict {
   iterator find(const K& key) const { return {this, place_of(boxed(key))}; }
   bool contains(const K& key) const { return place_of(boxed(key)) != size(); }
   std::size_t count(const K& key) const { return contains(key) ? 1 : 0; }
-  // Throws keyway::Error(Index) naming the key if there is none.
+  // Throws std::out_of_range, as PyTorch's does, naming the key if there is none: kernels catch it.
   V at(const K& key) const {
     const IValue wanted = boxed(key);
     const std::size_t place = place_of(wanted);
-    KEYWAY_CHECK_AS(Index, place != size(), "a dictionary has no key {}", to_string(wanted));
+    if (place == size()) throw std::out_of_range("a dictionary has no key " + to_string(wanted));
     return value_of<V>(entry(place).value);
   }
   // The second: whether the key is new. insert() leaves the value of one that is not.

@@ -2,11 +2,13 @@
 // elements.
 #pragma once
 
+#include <keyway/core/base/concatenate.h>
 #include <keyway/dispatch/call/user_kernel.h>
 
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,7 @@ class List {
 
   std::size_t size() const { return elements_->size(); }
   bool empty() const { return elements_->empty(); }
-  // Throw keyway::Error(Index) if there is no element i.
+  // Throw std::out_of_range, as PyTorch's does, if there is no element i.
   decltype(auto) get(std::size_t i) const { return (*elements_)[checked(i)]; }
   decltype(auto) operator[](std::size_t i) const { return (*elements_)[checked(i)]; }
   void set(std::size_t i, T value) const { (*elements_)[checked(i)] = std::move(value); }
@@ -50,8 +52,8 @@ class List {
 
  private:
   std::size_t checked(std::size_t i) const {
-    KEYWAY_CHECK_AS(Index, i < size(), "a list of {} elements has no element {}", size(), i);
-    return i;
+    if (i < size()) return i;
+    throw std::out_of_range(concatenate("a list of ", size(), " elements has no element ", i));
   }
 
   std::shared_ptr<std::vector<T>> elements_;

@@ -2,6 +2,7 @@
 #include <keyway/tests/catch.h>
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <torch/autograd.h>
 #include <torch/library.h>
@@ -86,7 +87,7 @@ TEST_CASE("dictionaries and lists come through") {
   values.callBoxed(stack);
   CHECK(stack[0].toTensorVector().at(0).item<double>() == 4.0);
   c10::Stack missing{named, std::vector<std::string>{"c"}};
-  CHECK(error_of([&] { values.callBoxed(missing); }).find("a dictionary has no key 'c'") != std::string::npos);
+  CHECK_THROWS_AS(values.callBoxed(missing), std::out_of_range);
 
   c10::Stack sizes{std::vector<int64_t>{4, 9, 2}};
   c10::Dispatcher::singleton().findSchemaOrThrow("compat_test::longest", "").callBoxed(sizes);

@@ -58,12 +58,14 @@ TEST_CASE("a dictionary keeps the order of its keys, and copies share it") {
   CHECK((copied.size() == 3 && copied.contains("a")));
   dict.erase(dict.begin());
   CHECK((dict.size() == 1 && dict.contains("c")));
+  CHECK_THROWS_AS(dict.at("no"), std::out_of_range);
   CHECK_THROWS_WITH(dict.at("no"), Contains("a dictionary has no key 'no'"));
 }
 
 TEST_CASE("a list has no element beyond its end") {
   const List<std::int64_t> list{1, 2};
   CHECK(list.get(1) == 2);
+  CHECK_THROWS_AS(list.get(2), std::out_of_range);
   CHECK_THROWS_WITH(list.get(2), Contains("a list of 2 elements has no element 2"));
   CHECK_THROWS_WITH(list[7], Contains("no element 7"));
   CHECK_THROWS_WITH(list.set(2, 1), Contains("no element 2"));

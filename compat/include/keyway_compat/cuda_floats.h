@@ -14,6 +14,7 @@ template <>
 inline constexpr bool kIsSameFormat<__nv_bfloat16, BFloat16> = true;
 }  // namespace keyway::inline v1::detail
 
+#if defined(__CUDACC__)
 // Loads through the read-only cache, beside CUDA's own.
 namespace keyway::inline v1 {
 __device__ __forceinline__ Half __ldg(const Half* address) { return ::__ldg(reinterpret_cast<const __half*>(address)); }
@@ -21,3 +22,4 @@ __device__ __forceinline__ BFloat16 __ldg(const BFloat16* address) {
   return ::__ldg(reinterpret_cast<const __nv_bfloat16*>(address));
 }
 }  // namespace keyway::inline v1
+#endif

@@ -39,6 +39,8 @@ EXTENSIONS = [
     Extension("torch_cluster", "1.6.3", "78d5a930a5bbd0d8788df8c6d66addd68d6dd292fe3edb401e3dacba26308152", ("test_cluster.py",)),
     Extension("torch_spline_conv", "1.2.2", "ed45a81da29f774665dbdd4709d7e534cdf16d2e7006dbd06957f35bd09661b2",
               ("test_spline_conv.py",)),
+    Extension("torch_sparse", "0.6.18", "2f14c510a6e93f404c6ea357210615b3c15a71731f9dbd86f25434e34fb5a741",
+              ("test_sparse.py", "test_sparse_products.py", "test_sparse_samples.py"), needs=("torch_scatter",)),
     Extension("torchlpc", "0.7.2", "260a765645cdf0112d3fcfcebc41d11855ac52264b3185f24068ad873b1b0be3", ("test_lpc.py",)),
     Extension("torchsort", "0.1.10", "416a7dd2ab88332b27e98318d7fb2e0243b9fb6f1fffcf77760d63103d70dd04", ("test_sort.py",)),
     Extension("fast_rnnt", "1.3", "e8758e43e074daec17cbb8fd4c50026045b3b35ed88728854fdbe3590087f0a9", ("test_rnnt.py",)),
