@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy
 
 __version__: _str
+_tensor_exchange: object  # a capsule, for other extension modules: python/tensor_exchange.h
 
 _T = TypeVar("_T", bound="Tensor")
 _F = TypeVar("_F", bound=Callable[..., object])

@@ -143,7 +143,8 @@ class BuildExtension(build_ext):
     def get_ext_filename(self, fullname: str) -> Any:
         if self.no_python_abi_suffix:
             return os.path.join(*fullname.split(".")) + ".so"
-        return super().get_ext_filename(fullname)
+        inherited: Any = super().get_ext_filename  # of no type in the stubs of setuptools
+        return inherited(fullname)
 
     def build_extension(self, ext: Extension) -> None:
         if not isinstance(ext, _Extension):
