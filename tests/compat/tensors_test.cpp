@@ -1,6 +1,7 @@
 // Tensors in PyTorch's spelling: options, accessors, memory of others, checks, guards.
 #include <keyway/tests/catch.h>
 
+#include <ATen/TensorUtils.h>
 #include <c10/core/DeviceGuard.h>
 #include <string>
 #include <torch/all.h>
@@ -62,4 +63,18 @@ TEST_CASE("guards set and restore") {
   CHECK(at::GradMode::is_enabled());
   const at::DeviceGuard device(torch::ones({1}).device());
   CHECK(device.current_device().is_cpu());
+}
+
+TEST_CASE("a check of arguments names the function, the argument and the rule, also for an undefined tensor") {
+  const at::Tensor self = torch::ones({2, 3}), other = torch::ones({2}, torch::kLong), nothing;
+  const at::TensorArg x(self, "self", 1), y(other, "other", 2), z(nothing, "nothing", 3);
+  CHECK_NOTHROW(at::checkDim("f", x, 2));
+  CHECK_NOTHROW(at::checkSize("f", x, {2, 3}));
+  CHECK(error_of([&] { at::checkDim("f", x, 3); }).find("f: argument #1 'self' is to have 3 dimensions") == 0);
+  CHECK(error_of([&] { at::checkAllSameType("f", {x, y}); }).find("argument #2 'other'") != std::string::npos);
+  CHECK_FALSE(error_of([&] { at::checkSize("f", x, 7, 1); }).empty());
+  CHECK_FALSE(error_of([&] { at::checkAllSameGPU("f", {x, y}); }).empty());
+  for (const auto check : {at::checkDefined, at::checkContiguous}) CHECK_THROWS_AS(check("f", z), c10::Error);
+  CHECK(error_of([&] { at::checkSameNumel("f", x, z); }).find("f: argument #3 'nothing' is undefined") == 0);
+  CHECK(error_of([&] { at::checkScalarTypes("f", z, {torch::kFloat}); }).find("is undefined") != std::string::npos);
 }
