@@ -55,6 +55,34 @@ Tensor Module::register_parameter(std::string name, Tensor tensor, bool requires
   return parameters_.insert(std::move(name), std::move(tensor));
 }
 
+namespace {
+template <typename Hook>
+unsigned add_hook(std::unique_ptr<ModuleHooks>& hooks, NumberedHooks<Hook> ModuleHooks::*kind, Hook hook) {
+  KEYWAY_CHECK(hook != nullptr, "a hook is a function, and not empty");
+  if (hooks == nullptr) hooks = std::make_unique<ModuleHooks>();
+  (hooks.get()->*kind).emplace_back(hooks->next, std::move(hook));
+  return hooks->next++;
+}
+}  // namespace
+
+unsigned Module::register_forward_pre_hook(ForwardPreHook hook) {
+  return add_hook(hooks_, &ModuleHooks::forward_pre, std::move(hook));
+}
+unsigned Module::register_forward_hook(ForwardHook hook) {
+  return add_hook(hooks_, &ModuleHooks::forward, std::move(hook));
+}
+unsigned Module::register_full_backward_hook(BackwardHook hook) {
+  return add_hook(hooks_, &ModuleHooks::backward, std::move(hook));
+}
+
+bool Module::remove_hook(unsigned id) {
+  if (hooks_ == nullptr) return false;
+  const auto remove = [id](auto& hooks) {
+    return std::erase_if(hooks, [id](const auto& it) { return it.first == id; });
+  };
+  return remove(hooks_->forward_pre) + remove(hooks_->forward) + remove(hooks_->backward) != 0;
+}
+
 Tensor Module::register_buffer(std::string name, Tensor tensor) {
   check_name(name);
   return buffers_.insert(std::move(name), std::move(tensor));

@@ -79,6 +79,16 @@ class KEYWAY_API Module : public std::enable_shared_from_this<Module> {
   // `strict`, unexpected, and every shape that differs; then nothing was copied.
   void load_state_dict(const StateDict& state, bool strict = true);
 
+  // Hooks are called when the module is called through a holder, in the order in which they were registered: before
+  // forward(), after it, and in backward, when the gradients of its inputs are there, or those of its results where no
+  // input requires grad. The numbers are for remove_hook(), which says whether there was such a hook.
+  unsigned register_forward_pre_hook(ForwardPreHook hook);
+  unsigned register_forward_hook(ForwardHook hook);
+  unsigned register_full_backward_hook(BackwardHook hook);
+  bool remove_hook(unsigned id);
+  // Null: none.
+  const ModuleHooks* hooks() const { return hooks_.get(); }
+
   // One line, or one a part.
   virtual void pretty_print(std::ostream& stream) const;
 
@@ -113,6 +123,7 @@ class KEYWAY_API Module : public std::enable_shared_from_this<Module> {
   Tensors parameters_;
   Tensors buffers_;
   OrderedDict<std::string, std::shared_ptr<Module>> children_;
+  std::unique_ptr<ModuleHooks> hooks_;
   bool training_ = true;
 };
 

@@ -13,13 +13,24 @@
 
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/macros.h>
+#include <keyway/nn/module_hooks.h>
 
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace keyway::inline v1::nn {
+
+namespace detail {
+// Whether hooks can be called around forward(): it gives a value.
+template <typename Impl, typename... Args>
+concept CanBeHooked = requires(Impl& module, Args&&... args) {
+  module.hooks();
+  requires std::is_object_v<decltype(module.forward(std::forward<Args>(args)...))>;
+};
+}  // namespace detail
 
 template <typename Impl>
 class ModuleHolder {
@@ -47,9 +58,15 @@ class ModuleHolder {
   Impl* operator->() const { return get(); }
   Impl& operator*() const { return *get(); }
 
+  // forward() of the module, with its hooks around it (module_hooks.h).
   template <typename... Args>
   decltype(auto) operator()(Args&&... args) const {
-    return get()->forward(std::forward<Args>(args)...);
+    Impl& module = *get();
+    if constexpr (detail::CanBeHooked<Impl, Args...>) {
+      if (const auto* const hooks = module.hooks()) [[unlikely]]
+        return detail::call_with_hooks(module, *hooks, std::forward<Args>(args)...);
+    }
+    return module.forward(std::forward<Args>(args)...);
   }
 
  private:

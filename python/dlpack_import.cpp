@@ -17,61 +17,29 @@
 namespace keyway::inline v1::python {
 namespace {
 
-// What a tensor needs of a DLPack tensor, checked.
-struct Description {
-  explicit Description(const dlpack::Tensor& from) {
-    dtype = from_dlpack(from.dtype);
-    if (!dtype)
-      refuse_buffer("no dtype is what DLPack calls code " + std::to_string(static_cast<int>(from.dtype.code)) + ", " +
-                    std::to_string(from.dtype.bits) + " bits, " + std::to_string(from.dtype.lanes) + " lanes");
-    device = from_dlpack(from.device);
-    if (!device)
-      refuse_buffer("no device is what DLPack calls device " + std::to_string(static_cast<int>(from.device.type)) +
-                    ":" + std::to_string(from.device.index));
-    const bool has_dims = from.dim >= 0 && from.dim <= kMaxDims && (from.dim == 0 || from.sizes != nullptr);
-    if (!has_dims) refuse_buffer("a DLPack tensor of " + std::to_string(from.dim) + " dimensions, or without sizes");
-    const auto rank = static_cast<std::size_t>(from.dim);
-    if (rank != 0) sizes = DimVector(IntArrayRef(from.sizes, rank));
-    const std::int64_t numel = checked_numel(sizes);
-    strides =
-        from.strides == nullptr || rank == 0 ? contiguous_strides(sizes) : DimVector(IntArrayRef(from.strides, rank));
-    if (numel != 0 && from.data == nullptr) refuse_buffer("a DLPack tensor with elements and without memory");
-    data = numel == 0 ? nullptr : static_cast<char*>(from.data) + from.byte_offset;
-  }
-
-  DimVector sizes, strides;
-  std::optional<ScalarType> dtype;
-  std::optional<Device> device;
-  void* data;
-};
-
-// Calls the deleter of a tensor that was taken.
-template <typename T>
-void give_back(void* taken) {
-  auto* const managed = static_cast<T*>(taken);
-  if (managed->deleter != nullptr) managed->deleter(managed);
-}
-
 // Until it is marked as taken, the capsule is the one that calls the deleter: also when this throws before.
-template <typename T>
+template <typename Managed>
 ForeignTensor take(PyObject* capsule) {
-  auto* const managed = static_cast<T*>(PyCapsule_GetPointer(capsule, T::kFresh));
+  auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, CapsuleNames<Managed>::kFresh));
   if (managed == nullptr) rethrow_python_error();
-  bool read_only = false;
-  if constexpr (std::is_same_v<T, dlpack::ManagedVersioned>) {
-    if (managed->version.major != dlpack::kVersion.major)
-      refuse_buffer("a capsule of DLPack " + std::to_string(managed->version.major) + ", not 1");
-    read_only = (managed->flags & dlpack::kReadOnly) != 0;
+  ForeignTensor taken;
+  try {
+    taken.tensor = dlpack::from_dlpack(managed);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::NotImplemented) throw;
+    refuse_buffer(error.what());
   }
-  const Description it(managed->tensor);
-  if (PyCapsule_SetName(capsule, T::kTaken) != 0) rethrow_python_error();
-  DataPtr owner(it.data, managed, give_back<T>, *it.device);
-  return {tensor_over(std::move(owner), it.sizes, it.strides, *it.dtype), read_only};
+  if constexpr (std::is_same_v<Managed, dlpack::DLManagedTensorVersioned>)
+    taken.read_only = (managed->flags & dlpack::kReadOnly) != 0;
+  if (PyCapsule_SetName(capsule, CapsuleNames<Managed>::kTaken) != 0) rethrow_python_error();
+  return taken;
 }
 
 ForeignTensor take_capsule(PyObject* capsule) {
-  if (PyCapsule_IsValid(capsule, dlpack::ManagedVersioned::kFresh) != 0) return take<dlpack::ManagedVersioned>(capsule);
-  if (PyCapsule_IsValid(capsule, dlpack::Managed::kFresh) != 0) return take<dlpack::Managed>(capsule);
+  using dlpack::DLManagedTensor, dlpack::DLManagedTensorVersioned;
+  if (PyCapsule_IsValid(capsule, CapsuleNames<DLManagedTensorVersioned>::kFresh) != 0)
+    return take<DLManagedTensorVersioned>(capsule);
+  if (PyCapsule_IsValid(capsule, CapsuleNames<DLManagedTensor>::kFresh) != 0) return take<DLManagedTensor>(capsule);
   const char* const name = PyCapsule_CheckExact(capsule) ? PyCapsule_GetName(capsule) : nullptr;
   const bool used = name != nullptr && std::string_view(name).starts_with("used_dltensor");
   refuse_buffer(used ? "the tensor of this DLPack capsule was taken already: a capsule can be used once"
@@ -102,14 +70,13 @@ ForeignTensor import_from(nb::handle object, const nb::dict& wishes) {
     return take_capsule(object.ptr());
   }
   const auto device = nb::cast<std::pair<int, int>>(object.attr("__dlpack_device__")());
-  const auto code = static_cast<dlpack::DeviceCode>(device.first);
-  const bool is_cuda = code == dlpack::DeviceCode::CUDA || code == dlpack::DeviceCode::CUDAManaged;
+  const bool is_cuda = device.first == dlpack::kDLCUDA || device.first == dlpack::kDLCUDAManaged;
   const nb::object capsule = ask(object, is_cuda, wishes);
   ForeignTensor foreign = take_capsule(capsule.ptr());
-  if (foreign.tensor.is_cuda()) {  // the producer has ordered its work before the default stream's
-    Event done(DeviceType::CUDA);
-    done.record(default_stream(foreign.tensor.device()));
-    done.block(current_stream(foreign.tensor.device()));
+  if (const Device its = foreign.tensor.device(); !its.is_cpu()) {
+    Event done(its.type());  // the producer has ordered its work before the default stream's
+    done.record(default_stream(its));
+    done.block(current_stream(its));
   }
   return foreign;
 }
@@ -122,9 +89,9 @@ Tensor from_dlpack_object(nb::handle object, nb::handle device, std::optional<bo
   if (!device.is_none()) {
     const auto wanted = device_in(device.ptr());
     KEYWAY_CHECK_AS(Type, wanted, "argument 'device' must be keyway.device, not {}", class_name(device));
-    const auto its = to_dlpack(*wanted);
+    const auto its = dlpack::to_dlpack(*wanted);
     if (!its) refuse_buffer("DLPack has no device " + to_string(*wanted));
-    wishes["dl_device"] = nb::make_tuple(static_cast<int>(its->type), its->index);
+    wishes["dl_device"] = nb::make_tuple(static_cast<int>(its->device_type), its->device_id);
   }
   const ForeignTensor foreign = import_from(object, wishes);
   warn_if_read_only(foreign);

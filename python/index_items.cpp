@@ -14,15 +14,12 @@
 namespace keyway::inline v1::python {
 namespace {
 
-using Kind = IndexItem::Kind;
+using indexing::TensorIndex;
 
-IndexItem read_slice(PyObject* slice) {
+TensorIndex read_slice(PyObject* slice) {
   Py_ssize_t start = 0, stop = 0, step = 0;
-  const bool has_step = reinterpret_cast<PySliceObject*>(slice)->step != Py_None;
   if (PySlice_Unpack(slice, &start, &stop, &step) != 0) rethrow_python_error();
-  KEYWAY_CHECK(!has_step || step > 0, "the step of a slice must be greater than zero, not {}; flip() reverses a tensor",
-               step);
-  return {Kind::Slice, start, stop, step};
+  return indexing::Slice(start, stop, step);
 }
 
 bool is_sequence(PyObject* object) {
@@ -30,34 +27,32 @@ bool is_sequence(PyObject* object) {
 }
 
 // A list or an array as an index tensor. Integers of any size count as such; without elements the dtype says nothing.
-IndexItem read_sequence(PyObject* sequence) {
+TensorIndex read_sequence(PyObject* sequence) {
   Tensor elements = is_array(sequence) ? tensor_of_array(sequence).tensor : tensor_of_sequence(sequence, std::nullopt);
   const ScalarType dtype = elements.dtype();
   if (elements.numel() == 0 ? dtype != kBool : is_integral(dtype, false) && dtype != kByte)
     elements = elements.to(kLong);
-  return {.kind = Kind::Elements, .elements = std::move(elements)};
+  return elements;
 }
 
-IndexItem read_integer(PyObject* number) {
+TensorIndex read_integer(PyObject* number) {
   int overflow = 0;
-  IndexItem item{Kind::Integer};
-  item.start = PyLong_AsLongLongAndOverflow(number, &overflow);
+  const std::int64_t index = PyLong_AsLongLongAndOverflow(number, &overflow);
   KEYWAY_CHECK_AS(Index, overflow == 0, "an index does not fit in 64 bits");
-  return item;
+  return index;
 }
 
-IndexItem read_item(PyObject* object) {
-  if (PyBool_Check(object)) return {Kind::Truth, object == Py_True ? 1 : 0};
+TensorIndex read_item(PyObject* object) {
+  if (PyBool_Check(object)) return object == Py_True;
   if (PyLong_Check(object)) return read_integer(object);
   if (PySlice_Check(object)) return read_slice(object);
-  if (object == Py_None) return {Kind::NewAxis};
-  if (object == Py_Ellipsis) return {Kind::Ellipsis};
-  if (is_tensor(object)) return {.kind = Kind::Elements, .elements = tensor_in(object)};
+  if (object == Py_None) return indexing::None;
+  if (object == Py_Ellipsis) return indexing::Ellipsis;
+  if (is_tensor(object)) return tensor_in(object);
   if (is_sequence(object)) return read_sequence(object);
   if (PyIndex_Check(object)) return read_integer(checked(PyNumber_Index(object)).ptr());
   Scalar number;  // bools of other libraries
-  if (!PyFloat_Check(object) && to_scalar(object, number) && number.is_bool())
-    return {Kind::Truth, number.to<bool>() ? 1 : 0};
+  if (!PyFloat_Check(object) && to_scalar(object, number) && number.is_bool()) return number.to<bool>();
   KEYWAY_CHECK_AS(Type, !PyUnicode_Check(object), "an index cannot be a str");
   KEYWAY_FAIL(Index,
               "only integers, slices (`:`), ellipsis (`...`), None, bools, and tensors, lists or arrays of integers or "

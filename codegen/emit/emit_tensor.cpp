@@ -42,6 +42,24 @@ constexpr Extra kExtras[] = {
      "    return data_ptr<T>();\n"
      "  }\n",
      ""},
+    {"copy_",
+     "  // Writing into an expression writes elements: `x[0] = y`.\n"
+     "  Tensor& operator=(const Tensor& source) && { return copy_(source); }\n",
+     ""},
+    {"fill.Scalar", "  Tensor& operator=(const Scalar& value) && { return fill_(value); }\n", ""},
+    {"index_put_",
+     "  // What x[...] and x[...] = value are in Python (ops/indexing/get_item.h): x.index({0, Slice(1, None), "
+     "mask}).\n"
+     "  KEYWAY_API Tensor index(ArrayRef<indexing::TensorIndex> indices) const;\n"
+     "  KEYWAY_API Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;\n"
+     "  KEYWAY_API Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& value) const;\n"
+     "  KEYWAY_API Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value) const;\n"
+     "  KEYWAY_API Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& value) "
+     "const;\n"
+     "  KEYWAY_API Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value) "
+     "const;\n"
+     "  KEYWAY_API Tensor operator[](const Tensor& index) const;\n",
+     ""},
     {"select.int", "  Tensor operator[](std::int64_t index) const;\n",
      "inline Tensor Tensor::operator[](std::int64_t index) const { return select(0, index); }\n"},
     {"to.dtype_layout",
@@ -70,6 +88,10 @@ std::string extras_text(const std::vector<Family>& families, std::string_view Ex
 constexpr std::string_view kClassHead = R"(
 namespace keyway::inline v1 {
 
+namespace indexing {
+class TensorIndex;  // one item between the brackets of x[...]
+}
+
 // A tensor with the operators that are methods. Copies share one tensor; a default-made one is undefined.
 class Tensor : public TensorBase {
  public:
@@ -77,6 +99,11 @@ class Tensor : public TensorBase {
   Tensor() = default;
   Tensor(const TensorBase& base) : TensorBase(base) {}                 // NOLINT
   Tensor(TensorBase&& base) noexcept : TensorBase(std::move(base)) {}  // NOLINT
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  ~Tensor() = default;
 
   // What backward() has accumulated; undefined if there is nothing yet.
   Tensor grad() const {
@@ -115,7 +142,8 @@ std::string emit_tensor(const std::vector<Family>& families) {
       file_banner(families) + "#pragma once\n\n" +
       includes({"keyway/core/base/optional_array_ref.h", "keyway/core/random/generator.h",
                 "keyway/core/tensor/reduction.h", "keyway/core/dtype/scalar.h", "keyway/core/tensor/tensor_base.h"}) +
-      "\n#include <cstdint>\n#include <optional>\n#include <string_view>\n#include <tuple>\n"
+      "\n#include <cstdint>\n#include <initializer_list>\n#include <optional>\n#include <string_view>\n#include "
+      "<tuple>\n"
       "#include <utility>\n#include <vector>\n";
   out += kClassHead;
   for (const Family& family : families) {
@@ -128,6 +156,7 @@ std::string emit_tensor(const std::vector<Family>& families) {
   out += kClassTail;
   std::vector<std::string> parts = {"keyway/ops/methods.h"};
   if (!emit_tensor_operators(families).empty()) parts.emplace_back("keyway/ops/tensor_operators.h");
+  if (has_op(families, "index_put_")) parts.emplace_back("keyway/ops/indexing/tensor_index.h");
   return out + includes(std::move(parts));
 }
 

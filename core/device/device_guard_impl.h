@@ -5,6 +5,7 @@
 #include <keyway/core/device/graph_impl.h>
 #include <keyway/core/device/stream.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -67,6 +68,10 @@ class KEYWAY_API DeviceGuardImplInterface {
 
   // What the backend's own functions take for the stream. Throws keyway::Error(NotImplemented) where there is no such.
   virtual void* native_handle(Stream stream) const;
+
+  // What DLPack calls the type: a number that the other libraries of the process know it by. 12, the default, is the
+  // specification's number for devices that it has none for; only one type in use can have a number.
+  virtual std::int32_t dlpack_device_type() const noexcept { return 12; }
 
  protected:
   ~DeviceGuardImplInterface() = default;

@@ -37,8 +37,8 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   const DimVector sizes = broadcast_sizes(self.sizes(), mask.sizes());
-  if (sizes.empty()) return self.reshape({1}).index({mask.reshape({1})});
-  return self.expand(sizes).index({mask.expand(sizes)});
+  if (sizes.empty()) return keyway::index(self.reshape({1}), {mask.reshape({1})});
+  return keyway::index(self.expand(sizes), {mask.expand(sizes)});
 }
 
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {

@@ -1,12 +1,13 @@
 // Selection: what an index picks from a tensor: a view, and of that the elements that index tensors name.
 #pragma once
 
-#include <keyway/python/index_items.h>
+#include <keyway/core/base/array_ref.h>
+#include <keyway/ops/indexing/tensor_index.h>
 
 #include <optional>
 #include <vector>
 
-namespace keyway::inline v1::python {
+namespace keyway::inline v1::indexing {
 
 struct Selection {
   Tensor view;
@@ -14,8 +15,8 @@ struct Selection {
 };
 
 // PyTorch's rules: integers, slices, None and ... make the view, from left to right; bools, masks and tensors of
-// integers with dimensions are indices, an integer tensor without dimensions is an integer. Touches no Python object.
+// integers with dimensions are indices, an integer tensor without dimensions is an integer.
 // Errors: Index: too many indices, out of range, tensors of other dtypes.
-Selection select_items(const Tensor& self, const IndexItems& items);
+Selection select_items(const Tensor& self, ArrayRef<TensorIndex> items);
 
-}  // namespace keyway::inline v1::python
+}  // namespace keyway::inline v1::indexing

@@ -1,45 +1,46 @@
 #include <keyway/core/base/error.h>
 #include <keyway/ops/all.h>
-#include <keyway/python/selection.h>
+#include <keyway/ops/indexing/selection.h>
 
-#include <limits>
-
-namespace keyway::inline v1::python {
+namespace keyway::inline v1::indexing {
 namespace {
 
-using Kind = IndexItem::Kind;
+using Kind = TensorIndex::Kind;
 
 bool is_mask(const Tensor& index) { return index.dtype() == kBool || index.dtype() == kByte; }
+
+// Of the dimensions of what is indexed.
+std::int64_t dims_named(const Tensor& index) { return is_mask(index) ? index.dim() : 1; }
 
 class Selector {
  public:
   explicit Selector(const Tensor& self) : self_(self) { made_.view = self; }
 
-  Selection select(const IndexItems& items) {
+  Selection select(ArrayRef<TensorIndex> items) {
     count(items);
-    for (const IndexItem& item : items) take(item);
+    for (const TensorIndex& item : items) take(item);
     if (made_.indices.empty() && made_.view.is_same(self_)) made_.view = alias(self_);
     return std::move(made_);
   }
 
  private:
   // How many dimensions of the tensor the items name: each ellipsis stands for the others, as in PyTorch.
-  void count(const IndexItems& items) {
+  void count(ArrayRef<TensorIndex> items) {
     std::int64_t named = 0;
-    for (const IndexItem& item : items) {
-      if (item.kind == Kind::Integer || item.kind == Kind::Slice) ++named;
-      if (item.kind == Kind::Elements) named += is_mask(item.elements) ? item.elements.dim() : 1;
+    for (const TensorIndex& item : items) {
+      if (item.is_integer() || item.is_slice()) ++named;
+      if (item.is_tensor()) named += dims_named(item.tensor());
     }
     KEYWAY_CHECK_AS(Index, named <= self_.dim(), "too many indices for a tensor of {} dimensions: {}", self_.dim(),
                     named);
     unnamed_ = self_.dim() - named;
   }
 
-  void take(const IndexItem& item) {
-    switch (item.kind) {
-      case Kind::Integer: return take_integer(item.start);
-      case Kind::Slice: return take_slice(item);
-      case Kind::NewAxis:
+  void take(const TensorIndex& item) {
+    switch (item.kind()) {
+      case Kind::Integer: return take_integer(item.integer());
+      case Kind::Slice: return take_slice(item.slice());
+      case Kind::None:
         made_.view = made_.view.unsqueeze(dim_);
         ++dim_;
         return;
@@ -47,8 +48,8 @@ class Selector {
         dim_ += unnamed_;
         self_dim_ += unnamed_;
         return;
-      case Kind::Truth: return take_truth(item.start != 0);
-      case Kind::Elements: return take_elements(item.elements);
+      case Kind::Boolean: return take_truth(item.boolean());
+      case Kind::Tensor: return take_elements(item.tensor());
     }
   }
 
@@ -62,9 +63,8 @@ class Selector {
     ++self_dim_;
   }
 
-  void take_slice(const IndexItem& item) {
-    const bool is_whole = item.start == 0 && item.stop == std::numeric_limits<std::int64_t>::max() && item.step == 1;
-    if (!is_whole) made_.view = made_.view.slice(dim_, item.start, item.stop, item.step);
+  void take_slice(const Slice& slice) {
+    if (!slice.is_whole()) made_.view = made_.view.slice(dim_, slice.start(), slice.stop(), slice.step());
     ++dim_;
     ++self_dim_;
   }
@@ -83,9 +83,8 @@ class Selector {
     if (index.dim() == 0 && is_known && is_integral(dtype, false)) return take_integer(index.item<std::int64_t>());
     KEYWAY_CHECK_AS(Index, is_mask(index) || dtype == kLong || dtype == kInt,
                     "tensors that are indices must be int64, int32, bool or uint8, not {}", dtype);
-    const std::int64_t dims = is_mask(index) ? index.dim() : 1;
-    add_index(index, dims);
-    self_dim_ += dims;
+    add_index(index, dims_named(index));
+    self_dim_ += dims_named(index);
   }
 
   void add_index(const Tensor& index, std::int64_t dims) {
@@ -106,6 +105,11 @@ class Selector {
 
 }  // namespace
 
-Selection select_items(const Tensor& self, const IndexItems& items) { return Selector(self).select(items); }
+Selection select_items(const Tensor& self, ArrayRef<TensorIndex> items) {
+  KEYWAY_CHECK_AS(Type, self.defined(), "an undefined tensor cannot be indexed");
+  for (const TensorIndex& item : items)
+    KEYWAY_CHECK_AS(Index, !item.is_tensor() || item.tensor().defined(), "an undefined tensor is no index");
+  return Selector(self).select(items);
+}
 
-}  // namespace keyway::inline v1::python
+}  // namespace keyway::inline v1::indexing

@@ -1,0 +1,4 @@
+// See docs/porting.md.
+#pragma once
+
+#include <ATen/ATen.h>

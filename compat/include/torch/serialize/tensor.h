@@ -1,0 +1,4 @@
+// Tensors as what is stored.
+#pragma once
+
+#include <torch/types.h>
