@@ -51,6 +51,12 @@ TEST_CASE("a check that fails says what was streamed into it") {
   CHECK_NOTHROW([&] { TORCH_CHECK(x.defined(), "never"); }());
   CHECK_FALSE(error_of([&] { TORCH_CHECK_INDEX(false, "no such index"); }).empty());
   CHECK_FALSE(error_of([&] { TORCH_INTERNAL_ASSERT(x.dim() == 3); }).empty());
+  const auto two_checks = [](int number) {
+    TORCH_CHECK(number > 0, "first")  // without a semicolon, as some sources have it
+    TORCH_CHECK(number > 1, "second")
+    return number;
+  };
+  CHECK((two_checks(2) == 2 && error_of([&] { two_checks(1); }).find("second") == 0));
 }
 
 TEST_CASE("guards set and restore") {

@@ -20,11 +20,11 @@ std::string check_message(const char* condition, const Args&... args) {
 }
 }  // namespace keyway_compat
 
-#define KEYWAY_COMPAT_CHECK(kind, condition, ...)                                                     \
-  do {                                                                                                \
-    if (C10_UNLIKELY(!(condition)))                                                                   \
-      KEYWAY_FAIL(kind, "{}", ::keyway_compat::check_message(#condition __VA_OPT__(, ) __VA_ARGS__)); \
-  } while (false)
+// An `if`, as PyTorch's: sources leave the semicolon out.
+#define KEYWAY_COMPAT_CHECK(kind, condition, ...)                                                   \
+  if (C10_UNLIKELY(!(condition))) {                                                                 \
+    KEYWAY_FAIL(kind, "{}", ::keyway_compat::check_message(#condition __VA_OPT__(, ) __VA_ARGS__)); \
+  }
 
 #define TORCH_CHECK(condition, ...) KEYWAY_COMPAT_CHECK(Value, condition __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_VALUE(condition, ...) KEYWAY_COMPAT_CHECK(Value, condition __VA_OPT__(, ) __VA_ARGS__)
