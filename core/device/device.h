@@ -15,9 +15,10 @@ namespace keyway::inline v1 {
 enum class DeviceType : std::uint8_t {
   CPU = 0,
   CUDA = 1,
-  Meta = 2,  // shapes and dtypes only, no data
+  Meta = 2,                            // shapes and dtypes only, no data
+  COMPILE_TIME_MAX_DEVICE_TYPES = 24,  // no type: what tables by type have as their size
 };
-inline constexpr int kNumDeviceTypes = 24;
+inline constexpr int kNumDeviceTypes = static_cast<int>(DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES);
 
 inline constexpr DeviceType kCPU = DeviceType::CPU;
 inline constexpr DeviceType kCUDA = DeviceType::CUDA;

@@ -17,6 +17,7 @@ TEST_CASE("options, and what a tensor says of itself") {
   const at::Tensor y = torch::ones({4}, x.options().dtype(torch::kFloat64));
   CHECK((y.scalar_type() == at::kDouble && y.device() == x.device()));
   CHECK(at::tensor({1, 2}, torch::kI32).scalar_type() == at::kInt);
+  CHECK((c10::DeviceTypeName(x.device().type()) == "CPU" && c10::DeviceTypeName(at::kCUDA, true) == "cuda"));
 }
 
 TEST_CASE("an accessor reads and writes through strides") {

@@ -3,4 +3,4 @@
 
 #include <keyway/core/device/device.h>
 
-#include <keyway_compat/namespaces.h>
+#include <c10/core/DeviceType.h>
