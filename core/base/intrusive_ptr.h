@@ -15,7 +15,7 @@
 
 namespace keyway::inline v1 {
 
-// Base of counted objects. Not polymorphic: intrusive_ptr<T> deletes a T, or calls T::destroy if it has one.
+// Base of counted objects. Not polymorphic: intrusive_ptr<T> deletes a T, or calls T::destroy_counted if it has one.
 // When the last strong reference goes while weak ones remain, T's release_resources() runs; the object itself
 // goes with the last weak one.
 class RefCounted {
@@ -84,8 +84,8 @@ class RefCounted {
   }
   template <typename T>
   static void dispose(T* object) {
-    if constexpr (requires { T::destroy(object); }) {
-      T::destroy(object);
+    if constexpr (requires { T::destroy_counted(object); }) {
+      T::destroy_counted(object);
     } else {
       delete object;
     }

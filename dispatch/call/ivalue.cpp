@@ -16,6 +16,8 @@ std::string print(const T& value) {
     return "'" + std::string(value) + "'";
   } else if constexpr (std::is_same_v<T, Generator>) {
     return "Generator";
+  } else if constexpr (std::is_same_v<T, CustomObject>) {
+    return value.defined() ? value.class_name() + " object" : "None";
   } else if constexpr (detail::kIsOptional<T>) {
     return value ? print(*value) : "None";
   } else if constexpr (requires { value.begin(); }) {
@@ -133,6 +135,10 @@ Scalar IValue::to_scalar() const {
     case ValueTag::Uint64: return heap<std::uint64_t>(ValueTag::Uint64);
     default: expect(ValueTag::Double); return payload_.d;
   }
+}
+
+std::string type_name(const IValue& value) {
+  return value.is(ValueTag::Object) ? value.to_object().class_name() : to_string(value.tag());
 }
 
 std::string to_string(const IValue& value) {
