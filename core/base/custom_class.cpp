@@ -46,8 +46,9 @@ void CustomClassTable::put_in_force(CustomClassTable& added) noexcept {
 void CustomClassTable::withdraw(std::uint64_t block) noexcept {
   ClassesInForce& classes = ClassesInForce::get();
   const std::lock_guard lock(classes.mutex);
-  auto& [by_name, by_type] = classes.table;
-  std::erase_if(by_type, [&](const auto& each) { return by_name.find(each.second->name())->second.block == block; });
+  auto& by_name = classes.table.by_name_;
+  std::erase_if(classes.table.by_type_,
+                [&](const auto& each) { return by_name.find(each.second->name())->second.block == block; });
   std::erase_if(by_name, [&](const auto& each) { return each.second.block == block; });
 }
 

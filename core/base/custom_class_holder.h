@@ -27,6 +27,7 @@ class KEYWAY_API CustomClassHolder : public RefCounted {
   // For intrusive_ptr. Only when it returns does the library of the object's class count it as gone: code of that
   // library deletes it.
   static void destroy_counted(CustomClassHolder* object) noexcept;
+  static void release_counted(CustomClassHolder* object) { object->release_resources(); }
 
  private:
   friend class CustomClass;

@@ -74,7 +74,13 @@ class RefCounted {
   static __attribute__((noinline)) void drop_shared(T* object) {
     const std::uint64_t before = object->RefCounted::add(-kStrong, std::memory_order_acq_rel);
     if (static_cast<std::uint32_t>(before) != 1) return;
-    if (before != kOnlyOne) object->release_resources();
+    if (before != kOnlyOne) {
+      if constexpr (requires { T::release_counted(object); }) {
+        T::release_counted(object);
+      } else {
+        object->release_resources();
+      }
+    }
     drop_weak(object);
   }
   template <typename T>
@@ -137,6 +143,14 @@ class intrusive_ptr {
   T& operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
   void reset() { intrusive_ptr().swap(*this); }
+  // PyTorch's spellings.
+  bool defined() const { return object_ != nullptr; }
+  std::size_t use_count() const { return object_ == nullptr ? 0 : object_->RefCounted::use_count(); }
+  bool unique() const { return use_count() == 1; }
+  template <typename... Args>
+  static intrusive_ptr make(Args&&... args) {
+    return adopt(new T(std::forward<Args>(args)...));
+  }
   void swap(intrusive_ptr& other) noexcept { std::swap(object_, other.object_); }
   // Gives the reference away: the caller owes one adopt().
   [[nodiscard]] T* release() { return std::exchange(object_, nullptr); }

@@ -255,6 +255,8 @@ decltype(auto) as_kernel_arg(std::remove_reference_t<T>& v) {
     std::vector<std::vector<TensorBase>> lists;
     for (const auto& list : v) lists.emplace_back(list.begin(), list.end());
     return lists;
+  } else if constexpr (kIsDict<std::remove_cvref_t<To>>) {
+    return std::remove_cvref_t<To>(v);  // the same entries
   } else if constexpr (std::is_same_v<To, ArrayRef<CustomObject>>) {
     return std::vector<CustomObject>(v.begin(), v.end());
   } else if constexpr (std::is_same_v<To, ArrayRef<TensorBase>>) {

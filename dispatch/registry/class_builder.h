@@ -39,6 +39,7 @@ class KEYWAY_API MethodArgument {
   // None, numbers, strings and lists of them. Throws keyway::Error(NotImplemented) for others.
   MethodArgument& operator=(const IValue& value) &;
   MethodArgument operator=(const IValue& value) && { return *this = value; }
+  static IValue none() { return {}; }
   // As a schema spells it: "n=3".
   std::string text() const { return name_ + default_; }
 
