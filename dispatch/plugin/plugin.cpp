@@ -27,17 +27,17 @@ const PluginEntry* entry_of(void* library, const std::string& path) {
   return entry;
 }
 
-// "2 objects of class my.Stack live"; empty if none of the library's classes has any.
+// "2 objects of my.Stack"; empty if none of the library's classes has any.
 std::string living_objects(const LibraryResources& library) {
   if (library.objects() == 0) return {};
   std::string text;
   for (const auto& one : CustomClass::all()) {
     const std::int64_t count = one->library() == &library ? one->objects() : 0;
     if (count == 0) continue;
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + (count == 1 ? " object" : " objects") + " of class " +
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + (count == 1 ? " object of " : " objects of ") +
             one->name();
   }
-  return (text.empty() ? "objects of its classes" : text) + " still live";
+  return text.empty() ? "objects" : text;
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ std::string LoadedPlugin::what_lives(bool with_calls) const {
   const std::string held = state_->undo_log.library().held();
   if (!held.empty()) text = "its devices still have " + held + "; let go of them first";
   if (const std::string objects = living_objects(state_->undo_log.library()); !objects.empty())
-    text += (text.empty() ? "" : "; ") + objects + "; let go of them first";
+    text += (text.empty() ? "" : "; ") + ("its classes still have " + objects) + "; let go of them first";
   const std::int64_t calls = with_calls ? state_->registration.calls_under_way() : 0;
   if (calls == 0) return text;
   if (!text.empty()) text += "; ";
