@@ -86,6 +86,26 @@ DispatchKeySet IValue::list_keys() const {
   return keys;
 }
 
+namespace {
+// Calls f.operator()<T>() for the class that the counted object of a value with this tag keeps.
+template <typename F>
+void visit_kept_class(ValueTag tag, const F& f) {
+  switch (tag) {
+    case ValueTag::Uint64: return f.template operator()<std::uint64_t>();
+    case ValueTag::List: return f.template operator()<std::vector<IValue>>();
+    case ValueTag::Dict: return f.template operator()<GenericDict>();
+    default: break;
+  }
+  detail::visit_value_class(tag, [&]<typename T>() {
+    if constexpr (detail::kIsVector<T>) {
+      f.template operator()<detail::KeptList<typename T::value_type>>();
+    } else {
+      f.template operator()<T>();
+    }
+  });
+}
+}  // namespace
+
 void IValue::retain() const {
   if (tag_ == ValueTag::Tensor) {
     if (payload_.tensor != nullptr) (void)intrusive_ptr<TensorImpl>::retain(payload_.tensor).release();
@@ -98,7 +118,9 @@ void IValue::release() {
   if (tag_ == ValueTag::Tensor) {
     intrusive_ptr<TensorImpl>::adopt(payload_.tensor).reset();
   } else {
-    intrusive_ptr<detail::HeapValueBase>::adopt(payload_.heap).reset();
+    visit_kept_class(tag_, [&]<typename T>() {
+      intrusive_ptr<detail::HeapValue<T>>::adopt(static_cast<detail::HeapValue<T>*>(payload_.heap)).reset();
+    });
   }
   tag_ = ValueTag::None;
 }

@@ -84,9 +84,8 @@ concept ListElement = ValueClass<std::vector<T>> || std::is_same_v<T, IValue>;
 template <typename T>
 using KeptList = std::vector<std::conditional_t<std::is_same_v<T, bool>, char, T>>;
 
-struct HeapValueBase : RefCounted {
-  virtual ~HeapValueBase() = default;
-};
+// Without virtual functions: their code might be that of a plug-in which made the value and is gone.
+struct HeapValueBase : RefCounted {};
 template <typename T>
 struct HeapValue final : HeapValueBase {
   explicit HeapValue(T v) : value(std::move(v)) {}
