@@ -8,6 +8,7 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/batching/vmap.h>
+#include <keyway/dispatch/registry/class_builder.h>
 #include <keyway/dispatch/registry/library.h>
 #include <keyway/forward/dual.h>
 #include <keyway/nn/nn.h>

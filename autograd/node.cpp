@@ -99,7 +99,7 @@ Node::Extras& Node::make_extras() {
   return *there;
 }
 
-void Node::destroy(Node* node) {
+void Node::destroy_counted(Node* node) {
   node->next_to_destroy_ = destroy_list.head;
   destroy_list.head = node;
   if (destroy_list.running) return;

@@ -137,7 +137,7 @@ class KEYWAY_API Node : public RefCounted {
   virtual void release_resources();
   // Called by intrusive_ptr. Frees a chain of a million nodes without recursion: what the destructor of one
   // node lets go is put on a list of the thread and freed when that destructor has returned.
-  static void destroy(Node* node);
+  static void destroy_counted(Node* node);
 
  protected:
   // Remembers nothing.

@@ -52,6 +52,7 @@ NB_MODULE(_C, module) {
   add_explain(module);
   add_library(module);
   add_plugins(module);
+  add_custom_classes(module);
   add_profiler(module);
   add_registry(module);
   nb::module_ batching = module.def_submodule("_batching");

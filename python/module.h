@@ -92,6 +92,8 @@ void add_explain(nb::module_& module);
 // What keyway.library is made of: registrations, each in force at once, and undone together.
 void add_library(nb::module_& module);
 void add_plugins(nb::module_& module);
+// ScriptObject, the base of the classes that libraries register, and what keyway.classes is made of.
+void add_custom_classes(nb::module_& module);
 void add_profiler(nb::module_& module);
 // How keyway.ops finds operators, snapshots, traces. Requires: add_operators.
 void add_registry(nb::module_& module);

@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/schema/signature_code.h>
 #include <keyway/dispatch/call/boxing.h>
+#include <keyway/python/custom_classes.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/numpy_classes.h>
@@ -109,6 +110,7 @@ bool convert(PyObject* object, ScalarType& value) { return convert_named(dtype_i
 bool convert(PyObject* object, Layout& value) { return convert_named(layout_in(object), value); }
 bool convert(PyObject* object, MemoryFormat& value) { return convert_named(memory_format_in(object), value); }
 bool convert(PyObject* object, Device& value) { return convert_named(device_in(object), value); }
+bool convert(PyObject* object, CustomObject& value) { return nb::try_cast(nb::handle(object), value); }
 bool convert(PyObject* object, Generator& value) { return nb::try_cast(nb::handle(object), value); }
 
 // A value to convert to.
@@ -182,6 +184,14 @@ bool all_entries(PyObject* dict, Use use) {
   return true;
 }
 
+// Whether the objects in a value, if it has any, are of the class.
+bool are_of_class(const IValue& value, const std::string& class_name) {
+  if (value.is(ValueTag::Object)) return value.to_object().is_of(class_name);
+  return value.tag() != detail::kTagOf<std::vector<CustomObject>> ||
+         std::ranges::all_of(value.to_list_of<CustomObject>(),
+                             [&](const CustomObject& object) { return object.is_of(class_name); });
+}
+
 bool to_dict(const DictType& type, PyObject* object, IValue& value) {
   if (!PyDict_Check(object)) return false;
   const GenericDict dict;
@@ -203,6 +213,7 @@ ValueType::ValueType(SchemaType type) : kind(without_optional(type).kind()), opt
     const SchemaType::Parts parts = value.parts();
     dict = std::make_shared<DictType>(DictType{ValueType(*parts.begin()), ValueType(*std::next(parts.begin()))});
   }
+  if (kind == TypeKind::Class) class_name = value.class_name();
   if (!value.is(TypeKind::List)) return;
   list = true;
   list_size = value.list_size();
@@ -210,13 +221,16 @@ ValueType::ValueType(SchemaType type) : kind(without_optional(type).kind()), opt
   optional_elements = element.is(TypeKind::Optional);
   list_elements = element.is(TypeKind::List) || element.is(TypeKind::Tuple);
   element_size = element.list_size();
-  kind = (list_elements || optional_elements ? element.element() : element).kind();
+  const SchemaType innermost = list_elements || optional_elements ? element.element() : element;
+  kind = innermost.kind();
+  if (kind == TypeKind::Class) class_name = innermost.class_name();
 }
 
 std::string ValueType::str() const {
   const detail::NamedType* const named = detail::find_named_type(kind);
   std::string name(kind == TypeKind::Device ? "device" : named == nullptr ? "object" : named->python);
   if (named != nullptr && kind >= TypeKind::ScalarType) name = "keyway." + name;  // Python has no such type itself
+  if (kind == TypeKind::Class) name = class_name;
   if (dict) name = "dict of " + dict->key.str() + " to " + dict->value.str();
   std::string text = optional_elements ? "Optional[" + name + "]" : name;
   if (list_elements) text = "tuple of " + text + "s";
@@ -236,7 +250,7 @@ bool to_value(const ValueType& type, PyObject* object, IValue& value) {
     fits = convert_as(type, 0, object, converted);
     if (fits) value = IValue(std::move(converted));
   });
-  return fits;
+  return fits && (type.class_name.empty() || are_of_class(value, type.class_name));
 }
 
 static std::string misfit_in_dict(const DictType& type, PyObject* object) {
@@ -254,7 +268,8 @@ static std::string misfit_in_dict(const DictType& type, PyObject* object) {
 }
 
 std::string misfit(const ValueType& type, PyObject* object) {
-  const std::string name = class_name(object);
+  CustomObject custom;
+  const std::string name = convert(object, custom) ? custom.class_name() : class_name(object);
   if (type.dict && PyDict_Check(object)) return misfit_in_dict(*type.dict, object);
   if (!type.list || !is_sequence(object)) return name;
   ValueType element = type;
@@ -343,6 +358,7 @@ nb::object to_object(const IValue& value) {
     case ValueTag::Device: return to_object(value.to_device());
     case ValueTag::String: return to_str(value.to_string_ref());
     case ValueTag::Generator: return nb::cast(value.to_generator());
+    case ValueTag::Object: return to_object(value.to_object());
     case ValueTag::Dict: return to_object(value.to_dict());
     case ValueTag::List: return tuple_of_list(value.to_list_of<IValue>());
     default: break;

@@ -24,6 +24,7 @@ struct ValueType {
   bool list_elements = false;
   std::size_t list_size = 0;             // T[N]: one value stands for N of them
   std::size_t element_size = 0;          // the same, of lists that are elements
+  std::string class_name;                // of objects of a registered class: "my.Foo"
   std::shared_ptr<const DictType> dict;  // of a dictionary, its keys and values
 
   bool is_int_list() const {

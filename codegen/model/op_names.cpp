@@ -49,7 +49,7 @@ void check_spelling(const OpSource& source) {
 // bools: of others expressions, examples and saved values know nothing.
 bool can_be_generated(SchemaType type) {
   std::string code;
-  if (!append_code(code, type) || code.find('{') != std::string::npos) return false;
+  if (!append_code(code, type) || code.find_first_of("{o") != std::string::npos) return false;
   constexpr std::string_view kElements = "Tidbs";
   for (std::size_t list = code.find('['); list != std::string::npos; list = code.find('[', list + 1)) {
     if (list + 1 == code.size() || kElements.find(code[list + 1]) == std::string_view::npos) return false;

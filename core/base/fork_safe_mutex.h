@@ -26,6 +26,7 @@ enum class LockOrder : unsigned char {
   Devices,        // device types and their guards
   Generators,     // the states of random generators
   HostMemory,     // blocks of host memory that are kept
+  Classes,        // classes whose objects operators take
   Notes,          // what profiles, recorders and fallbacks have noted
   Warnings,       // who hears of warnings
   Libraries,      // what libraries hold of settings, and what is held of them

@@ -15,7 +15,7 @@
 
 namespace keyway::inline v1 {
 
-// Base of counted objects. Not polymorphic: intrusive_ptr<T> deletes a T, or calls T::destroy if it has one.
+// Base of counted objects. Not polymorphic: intrusive_ptr<T> deletes a T, or calls T::destroy_counted if it has one.
 // When the last strong reference goes while weak ones remain, T's release_resources() runs; the object itself
 // goes with the last weak one.
 class RefCounted {
@@ -74,7 +74,13 @@ class RefCounted {
   static __attribute__((noinline)) void drop_shared(T* object) {
     const std::uint64_t before = object->RefCounted::add(-kStrong, std::memory_order_acq_rel);
     if (static_cast<std::uint32_t>(before) != 1) return;
-    if (before != kOnlyOne) object->release_resources();
+    if (before != kOnlyOne) {
+      if constexpr (requires { T::release_counted(object); }) {
+        T::release_counted(object);
+      } else {
+        object->release_resources();
+      }
+    }
     drop_weak(object);
   }
   template <typename T>
@@ -84,8 +90,8 @@ class RefCounted {
   }
   template <typename T>
   static void dispose(T* object) {
-    if constexpr (requires { T::destroy(object); }) {
-      T::destroy(object);
+    if constexpr (requires { T::destroy_counted(object); }) {
+      T::destroy_counted(object);
     } else {
       delete object;
     }
@@ -137,6 +143,14 @@ class intrusive_ptr {
   T& operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
   void reset() { intrusive_ptr().swap(*this); }
+  // PyTorch's spellings.
+  bool defined() const { return object_ != nullptr; }
+  std::size_t use_count() const { return object_ == nullptr ? 0 : object_->RefCounted::use_count(); }
+  bool unique() const { return use_count() == 1; }
+  template <typename... Args>
+  static intrusive_ptr make(Args&&... args) {
+    return adopt(new T(std::forward<Args>(args)...));
+  }
   void swap(intrusive_ptr& other) noexcept { std::swap(object_, other.object_); }
   // Gives the reference away: the caller owes one adopt().
   [[nodiscard]] T* release() { return std::exchange(object_, nullptr); }

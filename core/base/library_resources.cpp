@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <fmt/format.h>
+#include <iterator>
 #include <mutex>
 #include <vector>
 
@@ -25,10 +26,10 @@ struct ResourcePool {
 struct Words {
   const char *one, *more;
 };
-constexpr Words kWords[kResourceKinds] = {{"tensor", "tensors"},
-                                          {"pinned tensor of the CPU", "pinned tensors of the CPU"},
-                                          {"event", "events"},
-                                          {"graph", "graphs"}};
+constexpr Words kWords[kResourceKinds - 1] = {{"tensor", "tensors"},
+                                              {"pinned tensor of the CPU", "pinned tensors of the CPU"},
+                                              {"event", "events"},
+                                              {"graph", "graphs"}};
 
 }  // namespace
 
@@ -69,13 +70,17 @@ void LibraryResources::release(ResourceKind what, std::size_t bytes) noexcept {
 
 std::string LibraryResources::held() const {
   std::string text;
-  for (std::size_t i = 0; i < kResourceKinds; ++i) {
+  for (std::size_t i = 0; i < std::size(kWords); ++i) {
     const std::int64_t things = now_.things[i].load();
     if (things == 0) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", things, things == 1 ? kWords[i].one : kWords[i].more);
     if (i < 2) text += fmt::format(" of {} bytes", now_.bytes[i].load());
   }
   return text;
+}
+
+std::int64_t LibraryResources::objects() const noexcept {
+  return now_.things[static_cast<std::size_t>(ResourceKind::Object)].load();
 }
 
 }  // namespace keyway::inline v1

@@ -11,9 +11,10 @@
 
 namespace keyway::inline v1 {
 
-// Memory of devices, memory of the CPU that is pinned for them, events, and graphs.
-enum class ResourceKind : std::uint8_t { Memory, Pinned, Event, Graph };
-inline constexpr std::size_t kResourceKinds = 4;
+// Memory of devices, memory of the CPU that is pinned for them, events, graphs, and objects of classes that the library
+// registered (custom_class_holder.h).
+enum class ResourceKind : std::uint8_t { Memory, Pinned, Event, Graph, Object };
+inline constexpr std::size_t kResourceKinds = 5;
 
 // One for each library that is being loaded or can be unloaded. Thread-safe.
 class KEYWAY_API LibraryResources {
@@ -36,8 +37,9 @@ class KEYWAY_API LibraryResources {
   void close() noexcept { closed_.store(true); }
   void reopen() noexcept { closed_.store(false); }
 
-  // "2 tensors of 96 bytes, 1 event"; empty if nothing is held.
+  // "2 tensors of 96 bytes, 1 event": what its devices have, so no objects; empty if nothing is held.
   std::string held() const;
+  std::int64_t objects() const noexcept;
 
  private:
   struct alignas(64) Atomics {

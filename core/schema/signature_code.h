@@ -179,14 +179,15 @@ constexpr void append_cpp(Sink& sink, std::string_view code, HeldAs held, std::s
   sink.append(text);
 }
 
-// Appends the schema type that asks for what first_code gives: "Tensor(a!)", "int?", "(Tensor, Tensor)".
-template <typename Sink>
-constexpr void append_schema_type(Sink& sink, std::string_view code) {
+// Appends the schema type that asks for what first_code gives: "Tensor(a!)", "int?", "(Tensor, Tensor)". For each
+// object of a registered class it calls append_class(sink), from left to right.
+template <typename Sink, typename AppendClass>
+constexpr void append_schema_type(Sink& sink, std::string_view code, const AppendClass& append_class) {
   if (code.starts_with('(')) {
     sink.append(std::string_view("("));
     for_each_part(code, [&](std::string_view part, bool first) {
       if (!first) sink.append(std::string_view(", "));
-      append_schema_type(sink, part);
+      append_schema_type(sink, part, append_class);
     });
     return sink.append(std::string_view(")")), void();
   }
@@ -194,16 +195,24 @@ constexpr void append_schema_type(Sink& sink, std::string_view code) {
   if (code.starts_with('{')) {
     const std::string_view key = first_code(code.substr(1));
     sink.append(std::string_view("Dict("));
-    append_schema_type(sink, key);
+    append_schema_type(sink, key, append_class);
     sink.append(std::string_view(", "));
-    append_schema_type(sink, code.substr(1 + key.size()));
+    append_schema_type(sink, code.substr(1 + key.size()), append_class);
     return sink.append(std::string_view(")")), void();
   }
   if (code.starts_with('?') || code.starts_with('[')) {
-    append_schema_type(sink, code.substr(1));
+    append_schema_type(sink, code.substr(1), append_class);
     return sink.append(std::string_view(code.starts_with('?') ? "?" : "[]")), void();
   }
-  if (const detail::NamedType* const named = detail::find_named_type(code.front())) sink.append(named->schema);
+  const detail::NamedType* const named = detail::find_named_type(code.front());
+  if (named == nullptr) return;
+  named->kind == TypeKind::Class ? append_class(sink) : static_cast<void>(sink.append(named->schema));
+}
+
+// The same with one word, "object", for every registered class.
+template <typename Sink>
+constexpr void append_schema_type(Sink& sink, std::string_view code) {
+  append_schema_type(sink, code, [](Sink& s) { s.append(detail::find_named_type(TypeKind::Class)->schema); });
 }
 
 }  // namespace keyway::inline v1

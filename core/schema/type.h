@@ -25,6 +25,11 @@ class SchemaType {
   // The name as spelled, of a type that is written as one name: `Tensor`, `t`,
   // `__torch__.torch.classes.ns.C`.
   constexpr std::string_view name() const { return is(TypeKind::List) ? "" : node().name.of(text_); }
+  // Of a registered class, what follows `__torch__.torch.classes.`: `ns.C`; the whole name of any other.
+  constexpr std::string_view class_name() const {
+    constexpr std::string_view kPrefix = "__torch__.torch.classes.";
+    return name().substr(name().starts_with(kPrefix) ? kPrefix.size() : 0);
+  }
   // The N of `T[N]`, as a number and as spelled; 0 and empty for `T[]` and for what is no list.
   constexpr std::size_t list_size() const;
   constexpr std::string_view list_size_text() const { return is(TypeKind::List) ? node().name.of(text_) : ""; }

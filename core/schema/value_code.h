@@ -37,13 +37,15 @@ inline constexpr NamedType kNamedTypes[] = {
     {'m', TypeKind::MemoryFormat, "MemoryFormat", "MemoryFormat", "MemoryFormat", "memory_format"},
     {'e', TypeKind::Device, "Device", "Device", "Device", "Device"},
     {'g', TypeKind::Generator, "Generator", "Generator", "const Generator&", "Generator"},
+    // Of any registered class. Which one the schema's name says, and the C++ class in a kernel's parameter.
+    {'o', TypeKind::Class, "object", "CustomObject", "const CustomObject&", "ScriptObject"},
     // Tensor(a!), which only signatures know, and no result at all.
     {'W', TypeKind::None, "Tensor(a!)", "%&", "%&", ""},
     {'-', TypeKind::None, "()", "void", "void", ""},
 };
 
 // The lists, by their elements. Of tensors that may be absent the letters are those of tensors: see AbsentTensors.
-inline constexpr std::string_view kListElements[] = {"T", "i", "d", "b", "s", "z", "t", "?i", "[i", "[T", "[z"};
+inline constexpr std::string_view kListElements[] = {"T", "i", "d", "b", "s", "z", "t", "?i", "[i", "[T", "[z", "o"};
 
 // Symbolic numbers are numbers.
 constexpr TypeKind without_symbols(TypeKind kind) {

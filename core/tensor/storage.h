@@ -36,7 +36,7 @@ class KEYWAY_API StorageImpl final : public RefCounted {
   static void* operator new(std::size_t, void* at) { return at; }
   static void operator delete(void* block, std::size_t size) { free_block(block, size); }
   static void operator delete(void*, void*) {}
-  static void destroy(StorageImpl* self) {
+  static void destroy_counted(StorageImpl* self) {
     const std::size_t bytes = self->block_bytes_;
     self->~StorageImpl();
     free_block(self, bytes);

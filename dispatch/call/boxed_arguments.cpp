@@ -5,9 +5,25 @@
 #include <keyway/dispatch/call/ivalue.h>
 #include <keyway/dispatch/call/signature.h>
 
+#include <algorithm>
+
 namespace keyway::inline v1::detail {
 
 namespace {
+
+// Whether what the value is made of is of the classes that the type names. Requires: it is of the type otherwise.
+bool is_of_classes(SchemaType type, const IValue& value) {
+  if (value.is_none()) return true;
+  switch (type.kind()) {
+    case TypeKind::Class: return value.to_object().is_of(type.class_name());
+    case TypeKind::Optional: return is_of_classes(type.element(), value);
+    case TypeKind::List:
+      return value.tag() != detail::tag_of_code("[o") ||
+             std::ranges::all_of(value.to_list_of<CustomObject>(),
+                                 [&](const CustomObject& object) { return is_of_classes(type.element(), object); });
+    default: return true;
+  }
+}
 
 // As the unboxers of boxing.h take them.
 bool fits(SchemaType type, const IValue& value) {
@@ -24,7 +40,7 @@ bool fits(SchemaType type, const IValue& value) {
     case 's':
       return value.is(ValueTag::Int) || value.is(ValueTag::Double) || value.is(ValueTag::Bool) ||
              value.is(ValueTag::Complex) || value.is(ValueTag::Uint64);
-    default: return value.is(tag_of_code(wanted));
+    default: return value.is(tag_of_code(wanted)) && is_of_classes(type, value);
   }
 }
 
@@ -35,7 +51,7 @@ std::string wrong_argument(const OperatorEntry& op, const Stack& stack) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const IValue& value = stack[stack.size() - arguments.size() + i];
     if (fits(arguments[i].type(), value)) continue;
-    const std::string type = to_string(arguments[i].type()), given = to_string(value.tag());
+    const std::string type = to_string(arguments[i].type()), given = type_name(value);
     const FormatArg values[] = {arguments[i].name(), type, given};
     return format("argument '{}' takes {}, but got {}", values);
   }
@@ -53,7 +69,7 @@ void check_results(const OperatorEntry& op, const Stack& stack, std::size_t firs
   for (std::size_t i = 0; i < results.size(); ++i) {
     const IValue& value = stack[first + i];
     if (!fits(results[i].type(), value))
-      KEYWAY_FAIL(Type, "a boxed kernel left {} as result {}, which is {}", to_string(value.tag()), i,
+      KEYWAY_FAIL(Type, "a boxed kernel left {} as result {}, which is {}", type_name(value), i,
                   to_string(results[i].type()));
   }
 }

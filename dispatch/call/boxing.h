@@ -48,6 +48,8 @@ decltype(auto) unbox(IValue& v) {
     return v.to_device();
   } else if constexpr (std::is_same_v<Value, Generator>) {
     return v.is_none() ? Generator(nullptr) : v.to_generator();
+  } else if constexpr (std::is_same_v<Value, CustomObject>) {
+    return v.to_object();
   } else if constexpr (kIsDict<Value>) {
     return Value(v.to_dict());
   } else if constexpr (kIsVector<Value>) {

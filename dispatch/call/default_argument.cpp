@@ -85,7 +85,7 @@ T value_as(SchemaType type, DefaultValue from) {
     return string_of_default(*from.as_string());
   } else if constexpr (std::is_same_v<T, Device>) {
     return device_of(from);
-  } else if constexpr (std::is_same_v<T, Generator>) {
+  } else if constexpr (std::is_same_v<T, Generator> || std::is_same_v<T, CustomObject>) {
     KEYWAY_FAIL(NotImplemented, "kernels cannot take the default {}", from.text());
   } else {
     return static_cast<T>(number_of(type.kind(), from));

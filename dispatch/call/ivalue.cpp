@@ -16,6 +16,8 @@ std::string print(const T& value) {
     return "'" + std::string(value) + "'";
   } else if constexpr (std::is_same_v<T, Generator>) {
     return "Generator";
+  } else if constexpr (std::is_same_v<T, CustomObject>) {
+    return value.defined() ? value.class_name() + " object" : "None";
   } else if constexpr (detail::kIsOptional<T>) {
     return value ? print(*value) : "None";
   } else if constexpr (requires { value.begin(); }) {
@@ -84,6 +86,26 @@ DispatchKeySet IValue::list_keys() const {
   return keys;
 }
 
+namespace {
+// Calls f.operator()<T>() for the class that the counted object of a value with this tag keeps.
+template <typename F>
+void visit_kept_class(ValueTag tag, const F& f) {
+  switch (tag) {
+    case ValueTag::Uint64: return f.template operator()<std::uint64_t>();
+    case ValueTag::List: return f.template operator()<std::vector<IValue>>();
+    case ValueTag::Dict: return f.template operator()<GenericDict>();
+    default: break;
+  }
+  detail::visit_value_class(tag, [&]<typename T>() {
+    if constexpr (detail::kIsVector<T>) {
+      f.template operator()<detail::KeptList<typename T::value_type>>();
+    } else {
+      f.template operator()<T>();
+    }
+  });
+}
+}  // namespace
+
 void IValue::retain() const {
   if (tag_ == ValueTag::Tensor) {
     if (payload_.tensor != nullptr) (void)intrusive_ptr<TensorImpl>::retain(payload_.tensor).release();
@@ -96,7 +118,9 @@ void IValue::release() {
   if (tag_ == ValueTag::Tensor) {
     intrusive_ptr<TensorImpl>::adopt(payload_.tensor).reset();
   } else {
-    intrusive_ptr<detail::HeapValueBase>::adopt(payload_.heap).reset();
+    visit_kept_class(tag_, [&]<typename T>() {
+      intrusive_ptr<detail::HeapValue<T>>::adopt(static_cast<detail::HeapValue<T>*>(payload_.heap)).reset();
+    });
   }
   tag_ = ValueTag::None;
 }
@@ -133,6 +157,10 @@ Scalar IValue::to_scalar() const {
     case ValueTag::Uint64: return heap<std::uint64_t>(ValueTag::Uint64);
     default: expect(ValueTag::Double); return payload_.d;
   }
+}
+
+std::string type_name(const IValue& value) {
+  return value.is(ValueTag::Object) ? value.to_object().class_name() : to_string(value.tag());
 }
 
 std::string to_string(const IValue& value) {

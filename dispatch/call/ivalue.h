@@ -38,6 +38,7 @@ enum class ValueTag : std::uint32_t {
   String,
   Uint64,
   Generator,
+  Object,    // of a registered class
   Scalar,    // of elements of lists alone: a number by itself is one of those above
   Optional,  // of elements alone
   List,      // of IValue, if no element is given
@@ -56,7 +57,7 @@ KEYWAY_API std::string to_string(ValueTag tag);
 namespace detail {
 
 // The letters of value_code.h, in the order of ValueTag; 'u' is an Uint64.
-inline constexpr std::string_view kTagLetters = "-Tidbtlmeczugs?[{";
+inline constexpr std::string_view kTagLetters = "-Tidbtlmeczugos?[{";
 
 // Requires: the code is that of a class of values.
 constexpr ValueTag tag_of_code(std::string_view code) {
@@ -83,9 +84,8 @@ concept ListElement = ValueClass<std::vector<T>> || std::is_same_v<T, IValue>;
 template <typename T>
 using KeptList = std::vector<std::conditional_t<std::is_same_v<T, bool>, char, T>>;
 
-struct HeapValueBase : RefCounted {
-  virtual ~HeapValueBase() = default;
-};
+// Without virtual functions: their code might be that of a plug-in which made the value and is gone.
+struct HeapValueBase : RefCounted {};
 template <typename T>
 struct HeapValue final : HeapValueBase {
   explicit HeapValue(T v) : value(std::move(v)) {}
@@ -113,6 +113,12 @@ class KEYWAY_API IValue {
   IValue(std::string_view v) : IValue(std::string(v)) {}
   IValue(const char* v) : IValue(std::string(v)) {}
   IValue(Generator v) : IValue(ValueTag::Generator, std::move(v)) {}
+  // None if there is no object. Throws as CustomObject does.
+  IValue(CustomObject v) {
+    if (v.defined()) *this = IValue(ValueTag::Object, std::move(v));
+  }
+  template <detail::CustomClassType T>
+  IValue(intrusive_ptr<T> v) : IValue(CustomObject(std::move(v))) {}
   template <detail::ListElement T>
   IValue(std::vector<T> v) : IValue(detail::kTagOf<std::vector<T>>, kept(std::move(v))) {}
   IValue(IntArrayRef v) : IValue(v.vec()) {}
@@ -178,6 +184,7 @@ class KEYWAY_API IValue {
   const std::string& to_string_ref() const { return heap<std::string>(ValueTag::String); }
   const GenericDict& to_dict() const { return heap<GenericDict>(ValueTag::Dict); }
   const Generator& to_generator() const { return heap<Generator>(ValueTag::Generator); }
+  const CustomObject& to_object() const { return heap<CustomObject>(ValueTag::Object); }
   const complex<double>& to_complex() const { return heap<complex<double>>(ValueTag::Complex); }
   // The elements of a list: T is what lists are made of in value_class.h, or IValue.
   template <typename T>
@@ -204,6 +211,8 @@ class KEYWAY_API IValue {
   bool isString() const { return is(ValueTag::String); }
   bool isIntList() const { return is(ValueTag::IntList); }
   bool isDoubleList() const { return is(ValueTag::DoubleList); }
+  bool isObject() const { return is(ValueTag::Object); }
+  bool isCustomClass() const { return is(ValueTag::Object); }
   bool isTensorList() const { return is(ValueTag::TensorList); }
   template <typename T = Tensor>
   T toTensor() const {
@@ -216,6 +225,10 @@ class KEYWAY_API IValue {
   ScalarType toScalarType() const { return to_scalar_type(); }
   Device toDevice() const { return to_device(); }
   const std::string& toStringRef() const { return to_string_ref(); }
+  template <typename T>
+  intrusive_ptr<T> toCustomClass() const {
+    return to_object().to<T>();
+  }
   std::vector<std::int64_t> toIntVector() const { return to_int_list(); }
   std::vector<double> toDoubleVector() const { return to_list_of<double>().vec(); }
   template <typename T = Tensor>
@@ -275,6 +288,8 @@ struct DictEntry {
 
 // As Python would write it: `Tensor float32[2, 3] on cpu`, `[1, 2]`, `'none'`.
 KEYWAY_API std::string to_string(const IValue& value);
+// What it is: "int", "Tensor[]", "my.Foo" of an object.
+KEYWAY_API std::string type_name(const IValue& value);
 
 namespace detail {
 // Calls f.operator()<T>() for the class of values that has the tag; false if there is none.

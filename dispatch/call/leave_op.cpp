@@ -1,11 +1,15 @@
 #include <keyway/core/schema/schema.h>
+#include <keyway/core/schema/signature_code.h>
 #include <keyway/dispatch/call/box_by_schema.h>
+#include <keyway/dispatch/call/boxed_arguments.h>
 #include <keyway/dispatch/call/leave_op.h>
 #include <keyway/dispatch/call/operator_entry.h>
+#include <keyway/dispatch/call/signature.h>
 
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace keyway::inline v1::detail {
 
@@ -25,8 +29,28 @@ std::string print(const FunctionSchema& schema, const void* const* arguments) {
   return text;
 }
 
+bool takes_objects(const FunctionSchema& schema) {
+  SignatureCode codes;
+  for (const Argument argument : schema.arguments()) append_code(codes, argument.type());
+  return codes.view().find('o') != std::string_view::npos;
+}
+
+// Of a call with types, what of its objects is of another class than the schema names; empty if that is not so. A
+// kernel finds that it cannot take an object, and does not know the argument's name.
+std::string wrong_object(const OperatorEntry& op, const void* const* arguments) {
+  if (!takes_objects(op.schema())) return {};
+  Stack boxed;
+  for (std::size_t i = 0; const Argument argument : op.schema().arguments())
+    boxed.push_back(box_by_schema(argument.type(), arguments[i++]));
+  return wrong_argument(op, boxed);
+}
+
 void note(Error& error, const OperatorEntry& op, const void* const* arguments) {
   const bool innermost = error.op().empty();  // the only one whose arguments are listed
+  if (innermost && error.kind() == ErrorKind::Type) {
+    std::string wrong = wrong_object(op, arguments);
+    if (!wrong.empty()) error = Error(ErrorKind::Type, std::move(wrong), error.file(), error.line());
+  }
   error.leave_op(op.short_name(), innermost ? print(op.schema(), arguments) : std::string());
 }
 

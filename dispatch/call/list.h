@@ -68,6 +68,8 @@ struct Param<List<T>> {
 };
 template <typename T>
 struct Result<List<T>> : Result<std::vector<T>> {};
+template <typename T>
+struct ObjectTypes<List<T>> : ObjectTypes<T> {};
 
 }  // namespace detail
 

@@ -1,7 +1,8 @@
 // Kernels from functions that users write: any callable whose parameters have a counterpart in the schema
 // language becomes a kernel of the canonical signature. Besides the canonical types it may have Tensor, std::vector,
-// std::string, std::complex<double>, std::optional of any of them (but for elements of lists, of tensors and integers
-// only), and const references to all; results may be optional, and stand in a std::tuple.
+// std::string, std::complex<double>, intrusive_ptr of a registered class, std::optional of any of them (but for
+// elements of lists, of tensors and integers only), and const references to all; results may be optional, and stand in
+// a std::tuple.
 #pragma once
 
 #include <keyway/dispatch/call/kernel_adapter.h>
@@ -15,6 +16,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -141,11 +143,32 @@ struct Param<T> {
   static T from(Canonical v) { return v; }
 };
 template <typename T>
-requires std::is_same_v<T, Scalar> || std::is_same_v<T, Generator>
+requires std::is_same_v<T, Scalar> || std::is_same_v<T, Generator> || std::is_same_v<T, CustomObject>
 struct Param<T> {
   using Canonical = const T&;
   static const T& from(const T& v) { return v; }
 };
+// An object of a registered class. One that is absent is an error, but where it is optional.
+template <CustomClassType T>
+struct Param<intrusive_ptr<T>> {
+  using Canonical = const CustomObject&;
+  static intrusive_ptr<T> from(const CustomObject& v) {
+    KEYWAY_CHECK_AS(Type, v.defined(), "expected an object of class {}, but got None", class_name_of(typeid(T)));
+    return v.to<T>();
+  }
+};
+template <CustomClassType T>
+struct Param<std::vector<intrusive_ptr<T>>> {
+  using Canonical = ArrayRef<CustomObject>;
+  static std::vector<intrusive_ptr<T>> from(Canonical v) {
+    std::vector<intrusive_ptr<T>> out;
+    out.reserve(v.size());
+    for (const CustomObject& object : v) out.push_back(Param<intrusive_ptr<T>>::from(object));
+    return out;
+  }
+};
+template <CustomClassType T>
+struct Param<ArrayRef<intrusive_ptr<T>>> : Param<std::vector<intrusive_ptr<T>>> {};
 // Of what is written otherwise than canonically: std::optional<std::vector<double>>, std::optional<std::string>.
 template <typename T>
 requires(!TensorType<T> && !std::is_same_v<T, Generator>) struct Param<std::optional<T>> {
@@ -190,6 +213,10 @@ template <ForeignComplex T>
 struct Result<T> {
   using Canonical = complex<typename T::value_type>;
 };
+template <CustomClassType T>
+struct Result<intrusive_ptr<T>> {
+  using Canonical = CustomObject;
+};
 // An undefined tensor is none.
 template <TensorType T>
 struct Result<std::optional<T>> {
@@ -228,6 +255,10 @@ decltype(auto) as_kernel_arg(std::remove_reference_t<T>& v) {
     std::vector<std::vector<TensorBase>> lists;
     for (const auto& list : v) lists.emplace_back(list.begin(), list.end());
     return lists;
+  } else if constexpr (kIsDict<std::remove_cvref_t<To>>) {
+    return std::remove_cvref_t<To>(v);  // the same entries
+  } else if constexpr (std::is_same_v<To, ArrayRef<CustomObject>>) {
+    return std::vector<CustomObject>(v.begin(), v.end());
   } else if constexpr (std::is_same_v<To, ArrayRef<TensorBase>>) {
     std::vector<TensorBase> tensors;
     for (const auto& tensor : v) tensors.push_back(tensor ? TensorBase(*tensor) : TensorBase());
@@ -260,6 +291,55 @@ To convert_result(From&& from) {
     return out;
   }
 }
+
+// The C++ classes of the objects in what a function takes or returns, in the order of the letters 'o' in its code; null
+// for one that takes any.
+template <typename T>
+struct ObjectTypes {
+  static constexpr std::size_t kCount = 0;
+  static constexpr const std::type_info** put(const std::type_info** at) { return at; }
+};
+template <typename T>
+struct ObjectTypes<const T&> : ObjectTypes<T> {};
+template <typename T>
+struct ObjectTypes<std::optional<T>> : ObjectTypes<T> {};
+template <typename T>
+struct ObjectTypes<std::vector<T>> : ObjectTypes<T> {};
+template <typename T>
+struct ObjectTypes<ArrayRef<T>> : ObjectTypes<T> {};
+template <typename K, typename V>
+struct ObjectTypes<Dict<K, V>> : ObjectTypes<V> {};
+template <>
+struct ObjectTypes<CustomObject> {
+  static constexpr std::size_t kCount = 1;
+  static constexpr const std::type_info** put(const std::type_info** at) { return *at = nullptr, at + 1; }
+};
+template <typename T>
+struct ObjectTypes<intrusive_ptr<T>> {
+  static constexpr std::size_t kCount = 1;
+  static constexpr const std::type_info** put(const std::type_info** at) { return *at = &typeid(T), at + 1; }
+};
+template <typename... T>
+struct ObjectTypes<std::tuple<T...>> {
+  static constexpr std::size_t kCount = (ObjectTypes<T>::kCount + ... + 0);
+  static constexpr const std::type_info** put(const std::type_info** at) {
+    ((at = ObjectTypes<T>::put(at)), ...);
+    return at;
+  }
+};
+
+// Those of the arguments of a signature R(A...) and, behind them, of its results.
+template <typename Sig>
+struct ObjectTypesOf;
+template <typename R, typename... A>
+struct ObjectTypesOf<R(A...)> {
+  using All = ObjectTypes<std::tuple<A..., R>>;
+  static constexpr auto kTypes = [] {
+    std::array<const std::type_info*, All::kCount> types{};
+    All::put(types.data());
+    return types;
+  }();
+};
 
 // The signature of a callable, and whether calling it leaves it as it was.
 template <typename T>
@@ -335,8 +415,9 @@ struct UserKernel<F, R(DispatchKeySet, A...)> {
 // A kernel to register, with its signature forgotten and remembered by its letters.
 struct AnyKernel {
   ErasedKernel kernel{};
-  const char* code = "";           // signature_code; empty for a boxed kernel, which serves any
-  std::shared_ptr<void> callable;  // what `kernel.context` points to, if it is counted
+  const char* code = "";                         // signature_code; empty for a boxed kernel, which serves any
+  std::shared_ptr<void> callable;                // what `kernel.context` points to, if it is counted
+  ArrayRef<const std::type_info*> objects = {};  // ObjectTypesOf its signature
 };
 
 template <typename F>
@@ -344,8 +425,10 @@ AnyKernel make_kernel(F fn) {
   using U = detail::UserKernel<F, typename detail::CallableSignature<F>::type>;
   using Sig = typename U::Canonical;
   const typename Kernel<Sig>::Fn call = &U::call;
-  AnyKernel made{
-      {{BoxedAdapter<Sig>::call, nullptr, 0, 0}, reinterpret_cast<void (*)()>(call)}, signature_code<Sig>, {}};
+  AnyKernel made{{{BoxedAdapter<Sig>::call, nullptr, 0, 0}, reinterpret_cast<void (*)()>(call)},
+                 signature_code<Sig>,
+                 {},
+                 detail::ObjectTypesOf<typename detail::CallableSignature<F>::type>::kTypes};
   if constexpr (detail::kFitsInContext<F>) {
     if constexpr (!std::is_empty_v<F>) std::memcpy(&made.kernel.context, &fn, sizeof(F));
   } else {

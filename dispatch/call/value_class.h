@@ -4,6 +4,7 @@
 //   value                        argument                      code
 //   TensorBase                   const TensorBase&             T        undefined if absent
 //   Scalar, Generator            const Scalar&, ...            s g
+//   CustomObject                 const CustomObject&           o
 //   std::string                  std::string_view              z
 //   std::int64_t and others      the same                      i ...
 //   std::vector<T>               ArrayRef<T>                   [ and the code of T
@@ -17,6 +18,7 @@
 #include <keyway/core/random/generator.h>
 #include <keyway/core/schema/value_code.h>
 #include <keyway/core/tensor/tensor_base.h>
+#include <keyway/dispatch/call/custom_object.h>
 
 #include <array>
 #include <cstddef>
@@ -46,7 +48,8 @@ using ValueClasses =
              std::vector<TensorBase>, Device, MemoryFormat, Layout, Generator, complex<double>, std::vector<double>,
              std::vector<bool>, std::vector<Scalar>, std::vector<std::string>, std::vector<ScalarType>,
              std::vector<std::optional<std::int64_t>>, std::vector<std::vector<std::int64_t>>,
-             std::vector<std::vector<TensorBase>>, std::vector<std::vector<std::string>>>;
+             std::vector<std::vector<TensorBase>>, std::vector<std::vector<std::string>>, CustomObject,
+             std::vector<CustomObject>>;
 
 template <typename T, typename... Classes>
 constexpr bool is_one_of(TypeList<Classes...>) {
@@ -62,8 +65,8 @@ inline constexpr char kLetterOf =
       char found = 0;
       ((found = std::is_same_v<T, Classes> ? letters.front() : found, letters.remove_prefix(1)), ...);
       return found;
-    }("Tidbcsztlmeg", TypeList<TensorBase, std::int64_t, double, bool, complex<double>, Scalar, std::string, ScalarType,
-                               Layout, MemoryFormat, Device, Generator>());
+    }("Tidbcsztlmego", TypeList<TensorBase, std::int64_t, double, bool, complex<double>, Scalar, std::string,
+                                ScalarType, Layout, MemoryFormat, Device, Generator, CustomObject>());
 
 // The code of a class, as text with a 0 behind it.
 template <typename T>
@@ -108,8 +111,8 @@ constexpr std::string_view code_of() {
 // How a kernel takes a value of class T; ValueOf is the inverse.
 template <typename T>
 struct KernelArgOf {
-  static constexpr bool kByReference =
-      std::is_same_v<T, TensorBase> || std::is_same_v<T, Scalar> || std::is_same_v<T, Generator>;
+  static constexpr bool kByReference = std::is_same_v<T, TensorBase> || std::is_same_v<T, Scalar> ||
+                                       std::is_same_v<T, Generator> || std::is_same_v<T, CustomObject>;
   using type = std::conditional_t<kByReference, const T&, T>;
 };
 template <>

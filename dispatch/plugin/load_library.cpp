@@ -20,6 +20,7 @@ void append(BlockRequest& to, BlockRequest&& from) {
     into.insert(into.end(), std::make_move_iterator(items.begin()), std::make_move_iterator(items.end()));
   };
   move_all(to.owns, from.owns);
+  move_all(to.classes, from.classes);
   move_all(to.defs, from.defs);
   move_all(to.impls, from.impls);
   move_all(to.fallbacks, from.fallbacks);

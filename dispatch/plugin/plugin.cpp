@@ -1,3 +1,4 @@
+#include <keyway/core/base/custom_class.h>
 #include <keyway/core/base/library_undo_log.h>
 #include <keyway/core/base/warning.h>
 #include <keyway/core/device/held.h>
@@ -24,6 +25,19 @@ const PluginEntry* entry_of(void* library, const std::string& path) {
   KEYWAY_CHECK_AS(Registration, entry == nullptr || (entry->name != nullptr && entry->setup != nullptr),
                   "plug-in {}: its keyway_plugin is not what KEYWAY_PLUGIN makes", path);
   return entry;
+}
+
+// "2 objects of my.Stack"; empty if none of the library's classes has any.
+std::string living_objects(const LibraryResources& library) {
+  if (library.objects() == 0) return {};
+  std::string text;
+  for (const auto& one : CustomClass::all()) {
+    const std::int64_t count = one->library() == &library ? one->objects() : 0;
+    if (count == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + (count == 1 ? " object of " : " objects of ") +
+            one->name();
+  }
+  return text.empty() ? "objects" : text;
 }
 
 }  // namespace
@@ -91,6 +105,8 @@ std::string LoadedPlugin::what_lives(bool with_calls) const {
   std::string text;
   const std::string held = state_->undo_log.library().held();
   if (!held.empty()) text = "its devices still have " + held + "; let go of them first";
+  if (const std::string objects = living_objects(state_->undo_log.library()); !objects.empty())
+    text += (text.empty() ? "" : "; ") + ("its classes still have " + objects) + "; let go of them first";
   const std::int64_t calls = with_calls ? state_->registration.calls_under_way() : 0;
   if (calls == 0) return text;
   if (!text.empty()) text += "; ";

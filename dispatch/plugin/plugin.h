@@ -82,14 +82,13 @@ class KEYWAY_API LoadedPlugin {
 
   // Takes back what the plug-in registered, waits until no call is under way in its kernels, and unloads its library.
   // Throws, and then it is loaded as before: std::bad_alloc; keyway::Error(Registration) from inside a call of one of
-  // its kernels, or while memory of its allocators, memory that they pinned, or events or graphs of its device guards
-  // live, with how many (held.h). With `wait`, it waits so long until these are let go, and also throws if calls of its
-  // kernels go on so long; only a call that begins in the last moment is waited for then. With 0, it throws at once.
-  // What the plug-in made while it was loaded goes with it. Requires: no thread is in
-  // another function of its device guards, such as synchronize(), or in its warning handler; nobody holds what else its
-  // code made, such as storages that a kernel made with a deleter of its own, events that it keeps and recorded after
-  // it was loaded, or exceptions of types of its own. The library stays mapped if an autograd::Function of it was
-  // recorded.
+  // its kernels, or while memory of its allocators, memory that they pinned, events or graphs of its device guards, or
+  // objects of its classes live, with how many (held.h). With `wait`, it waits so long until these are let go, and also
+  // throws if calls of its kernels go on so long; only a call that begins in the last moment is waited for then. With
+  // 0, it throws at once. What the plug-in made while it was loaded goes with it. Requires: no thread is in another
+  // function of its device guards, such as synchronize(), or in its warning handler; nobody holds what else its code
+  // made, such as storages that a kernel made with a deleter of its own, events that it keeps and recorded after it was
+  // loaded, or exceptions of types of its own. The library stays mapped if an autograd::Function of it was recorded.
   void unload(std::optional<std::chrono::milliseconds> wait = std::nullopt);
   // Keeps the plug-in as long as the process runs. Until then calls of its kernels are counted, which takes some
   // nanoseconds.

@@ -122,11 +122,12 @@ constexpr std::uint32_t layout_number() {
   hash.types<std::string, std::vector<IValue>, std::shared_ptr<int>, std::optional<Scalar>, std::function<void()>>();
   hash.types<TensorImpl, TensorExtra, TensorOptions, StorageImpl, DataPtr, SizesAndStrides, Stream, ThreadState>();
   hash.types<MemoryStats>();
-  hash.types<BlockLists, Scalar, Generator, Error, FormatArg, IValue, HeapValue<std::int64_t>,
-             HeapValue<std::string>>();
+  hash.types<BlockLists, Scalar, Generator, CustomClassHolder, CustomObject, Error, FormatArg, IValue,
+             HeapValue<std::int64_t>, HeapValue<std::string>>();
   hash.types<SchemaHeader, ArgumentSlot, TypeNode, FunctionSchema, Argument, SchemaType, DefaultValue>();
   hash.types<KernelBase, ErasedKernel, KernelInfo, Table, OpInfo, OperatorEntry, BackendWrapper, AnyKernel>();
-  hash.types<OperatorHandle, ImplRequest, BlockRequest, Library, RegistrationHandle, ObservedCall, CallEvent>();
+  hash.types<OperatorHandle, ImplRequest, CustomClassInfo, ClassMember, ClassRequest, BlockRequest, Library,
+             RegistrationHandle, ObservedCall, CallEvent>();
   add_members(hash);
   for (const TransformRule& rule : kVmapRules) hash.text(rule.name);
   for (const TransformRule& rule : kJvpRules) hash.text(rule.name);

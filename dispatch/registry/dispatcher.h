@@ -53,9 +53,14 @@ struct NamespaceRequest {  // of a KEYWAY_LIBRARY, which may stand once for a na
   std::string name;
   RegistrationSite site;
 };
+struct ClassRequest {
+  CustomClassInfo info;
+  RegistrationSite site;
+};
 struct BlockRequest {
   RegistrationSite site;
   std::vector<NamespaceRequest> owns;
+  std::vector<ClassRequest> classes;
   std::vector<DefRequest> defs;
   std::vector<ImplRequest> impls;
   std::vector<FallbackRequest> fallbacks;

@@ -95,22 +95,38 @@ Library& Library::def(std::string_view schema, SourceLocation where) {
   return *this;
 }
 
+std::string Library::class_in_schema(const std::type_info* type, std::string_view op, SourceLocation where) {
+  const std::string prefix = "__torch__.torch.classes.";
+  for (const ClassRequest& own : request_.classes) {
+    if (type != nullptr && *own.info.type == *type) return prefix + own.info.name;
+  }
+  if (const auto known = type == nullptr ? nullptr : CustomClass::find(*type)) return prefix + known->name();
+  error("'" + std::string(op) + "' at " + site_of(where).str() +
+        " cannot have its schema inferred, since no class is registered for " +
+        (type == nullptr ? std::string("a CustomObject") : "the C++ class " + class_name_of(*type)) +
+        ": register it first, with class_()");
+  return prefix + "unknown";
+}
+
 std::string Library::inferred_schema(std::string_view name, std::string_view arguments, std::string_view result,
-                                     SourceLocation where) {
+                                     ArrayRef<const std::type_info*> objects, SourceLocation where,
+                                     ArrayRef<std::string> spelled) {
   if (arguments.find('W') != std::string_view::npos || result.find('W') != std::string_view::npos) {
     error("'" + std::string(name) + "' at " + site_of(where).str() +
           " cannot have its schema inferred, since its function takes tensors that it may write to: give the schema, "
           "which says what is written and returned");
   }
+  std::size_t next = 0;
+  const auto append_class = [&](std::string& text) { text += class_in_schema(objects[next++], name, where); };
   std::string schema = std::string(name) + "(";
   for (std::size_t i = 0; !arguments.empty(); ++i) {
     if (i > 0) schema += ", ";
-    append_schema_type(schema, first_code(arguments));
-    schema += " _" + std::to_string(i);
+    append_schema_type(schema, first_code(arguments), append_class);
+    schema += " " + (i < spelled.size() ? spelled[i] : "_" + std::to_string(i));
     arguments.remove_prefix(first_code(arguments).size());
   }
   schema += ") -> ";
-  append_schema_type(schema, result);
+  append_schema_type(schema, result, append_class);
   return schema;
 }
 

@@ -39,6 +39,9 @@ KernelAt<F> dispatch(DeviceType type, F function) {
   return {runtime_key(Functionality::Dense, type), std::move(function)};
 }
 
+template <typename T>
+class ClassBuilder;
+
 class KEYWAY_API Library {
  public:
   enum class Kind {
@@ -62,7 +65,7 @@ class KEYWAY_API Library {
     } else {
       using Written = detail::WrittenSignature<typename detail::CallableSignature<F>::type>;
       constexpr SignatureCode kArguments = Written::arguments(), kResult = Written::result();
-      def(inferred_schema(schema, kArguments.view(), kResult.view(), where), where);
+      def(inferred_schema(schema, kArguments.view(), kResult.view(), objects_of<F>(), where), where);
     }
     return add_impl(name_of_schema(schema), DispatchKey::CompositeImplicitAutograd, make_kernel(std::move(fn)), where);
   }
@@ -140,6 +143,11 @@ class KEYWAY_API Library {
   // Makes the key transparent to operators that have no kernel for it.
   Library& fallback(Fallthrough, SourceLocation where = SourceLocation::current());
 
+  // Registers a C++ class, of whose objects operators may then take and return: class_builder.h. T derives from
+  // CustomClassHolder. Its name in schemas is __torch__.torch.classes.<the block's namespace>.<name>.
+  template <typename T>
+  ClassBuilder<T> class_(std::string_view name, std::string doc = "", SourceLocation where = SourceLocation::current());
+
   // Registers everything that was asked for. Throws keyway::Error(Registration) that lists every error; then
   // nothing was registered. The handle undoes it; release() keeps it for good.
   [[nodiscard]] RegistrationHandle commit();
@@ -149,15 +157,26 @@ class KEYWAY_API Library {
   BlockRequest take_request();
 
  private:
+  friend class ClassBuilderBase;
+
+  template <typename F>
+  static ArrayRef<const std::type_info*> objects_of() {
+    return detail::ObjectTypesOf<typename detail::CallableSignature<F>::type>::kTypes;
+  }
   Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, SourceLocation where);
   Library& add_fallback(AnyKernel kernel, SourceLocation where);
   Library& add_backend_kernel(std::string_view op, std::shared_ptr<void> kernel, const char* code,
                               SourceLocation where);
   // The name in the block's namespace. Errors are kept for commit(), which lists them all.
   std::string qualified(std::string_view name, SourceLocation where);
-  // From the letters of a function. Errors are kept for commit().
+  // From the letters of a function, and the classes of its objects. `spelled` are the names of its arguments, each with
+  // its default, as a schema spells them; those that it has not are called by their numbers. Errors are kept for
+  // commit().
   std::string inferred_schema(std::string_view name, std::string_view arguments, std::string_view result,
-                              SourceLocation where);
+                              ArrayRef<const std::type_info*> objects, SourceLocation where,
+                              ArrayRef<std::string> spelled = {});
+  // "__torch__.torch.classes.my.Foo" of a C++ class that the block registers, or that is registered.
+  std::string class_in_schema(const std::type_info* type, std::string_view op, SourceLocation where);
   void error(std::string text) { request_.errors.push_back(std::move(text)); }
   static std::string_view name_of_schema(std::string_view schema) {
     const std::string_view name = schema.substr(0, schema.find('('));

@@ -31,8 +31,9 @@ struct Registration {
   std::string code;                // of its signature; empty if it is not to be checked
   std::string name;
   RegistrationSite site;
-  std::uint64_t block = 0;             // the library block that it came with
-  InFlightCalls* in_flight = nullptr;  // null: it stays
+  std::uint64_t block = 0;                       // the library block that it came with
+  InFlightCalls* in_flight = nullptr;            // null: it stays
+  ArrayRef<const std::type_info*> objects = {};  // the C++ classes of its objects
 };
 
 // A fallback of one key, for all operators.

@@ -1,3 +1,4 @@
+#include <keyway/core/base/library_undo_log.h>
 #include <keyway/core/schema/canonical_cpp.h>
 #include <keyway/core/schema/evolution.h>
 #include <keyway/core/schema/printer.h>
@@ -84,6 +85,7 @@ UndoneBlock Transaction::undo(Registry& registry, std::uint64_t block, RegistryN
   transaction.undone_.in_flight = in_flight_from_outside(registry, block);
   transaction.prepare_undo();
   transaction.put_in_force();
+  CustomClassTable::withdraw(block);
   notifications = std::move(transaction.notifications_);
   registry.in_flight.erase(block);
   registry.blocks.erase(block);
@@ -108,6 +110,8 @@ void Transaction::release(Registry& registry, std::uint64_t block) {
 void Transaction::check(const BlockRequest& request) {
   errors_ = request.errors;
   check_namespaces(request.owns);
+  LibraryResources* const library = request.for_good ? nullptr : LibraryUndoLog::loading();
+  for (const ClassRequest& one : request.classes) check_class(one, library);
   for (const DefRequest& def : request.defs) check_def(def);
   for (const ImplRequest& impl : request.impls) check_impl(impl);
   check_fallbacks(request.fallbacks);
@@ -134,6 +138,66 @@ void Transaction::check_namespaces(const std::vector<NamespaceRequest>& owns) {
   }
 }
 
+void Transaction::check_class(const ClassRequest& request, LibraryResources* library) {
+  const CustomClassInfo& info = request.info;
+  const auto refuse = [&](const std::string& why) {
+    error("class " + info.name + " at " + request.site.str() + ": " + why);
+  };
+  try {
+    const OwnedSchema uses_name("f(__torch__.torch.classes." + info.name + " self) -> ()");
+  } catch (const Error&) {
+    return refuse("that is not the name of a class, which is an identifier");
+  }
+  const bool is_twice = std::ranges::any_of(
+      classes_, [&](const auto& other) { return other->name() == info.name || *other->info().type == *info.type; });
+  if (is_twice || CustomClass::find(info.name)) return refuse("it is registered already");
+  if (const auto other = CustomClass::find(*info.type))
+    return refuse("its C++ class is registered already, as " + other->name());
+  classes_.push_back(make_intrusive<CustomClass>(info, library));
+}
+
+intrusive_ptr<CustomClass> Transaction::class_named(std::string_view name) const {
+  for (const auto& one : classes_) {
+    if (one->name() == name) return one;
+  }
+  return CustomClass::find(name);
+}
+
+void Transaction::check_types(SchemaType type) const {
+  KEYWAY_CHECK_AS(Registration, !type.is(TypeKind::Class) || class_named(type.class_name()),
+                  "there is no class {}: the library that registers it comes first, or it stands in the same block",
+                  type.class_name());
+  for (const SchemaType part : type.parts()) check_types(part);
+}
+
+namespace {
+// Calls use(name) for each class that a type names, in the order of the letters 'o' of its code.
+template <typename Use>
+void for_each_class(SchemaType type, const Use& use) {
+  if (type.is(TypeKind::Class)) use(type.class_name());
+  for (const SchemaType part : type.parts()) for_each_class(part, use);
+}
+}  // namespace
+
+// Whether the C++ classes of a kernel's objects are those that the schema names, as far as they are known.
+void Transaction::check_objects(const std::string& op, FunctionSchema schema, ArrayRef<const std::type_info*> objects,
+                                const RegistrationSite& site) {
+  std::size_t next = 0;
+  const auto compare = [&](std::string_view name) {
+    const std::type_info* const type = next < objects.size() ? objects[next] : nullptr;
+    ++next;
+    const auto named = class_named(name);
+    if (type == nullptr || !named || *named->info().type == *type) return;
+    const auto is_type = [&](const auto& one) { return *one->info().type == *type; };
+    const auto own = std::ranges::find_if(classes_, is_type);
+    error("kernel of " + op + " at " + site.str() + " does not fit its schema: object " + std::to_string(next) +
+          " of the kernel is of class " + (own != classes_.end() ? (*own)->name() : class_name_of(*type)) + ", not " +
+          std::string(name));
+  };
+  for (const Argument argument : schema.arguments()) for_each_class(argument.type(), compare);
+  for (const Argument result : schema.returns()) for_each_class(result.type(), compare);
+}
+
 void Transaction::check_def(const DefRequest& def) {
   std::string difference;  // of the schema from one that is there already
   const auto compare = [&](FunctionSchema there, FunctionSchema here) {
@@ -146,6 +210,8 @@ void Transaction::check_def(const DefRequest& def) {
     Definition definition{name, schema, "", to_string(*schema), def.tags, def.site};
     KEYWAY_CHECK_AS(Registration, name.find("::") != std::string::npos, "{} names no namespace", name);
     definition.code = canonical_signature(*schema).code;
+    for (const Argument argument : schema->arguments()) check_types(argument.type());
+    for (const Argument result : schema->returns()) check_types(result.type());
     for (const Argument argument : schema->arguments()) {
       if (argument.has_default()) default_argument(argument);  // throws for one that has no value here
     }
@@ -162,7 +228,7 @@ void Transaction::check_def(const DefRequest& def) {
     const auto record = registry_.operators.find(name);
     if (record != registry_.operators.end()) {
       for (const Registration& impl : record->second.state.registrations) {
-        check_kernel(name, schema, def.site, impl.code, impl.site);
+        check_kernel(name, schema, def.site, impl.code, impl.objects, impl.site);
       }
     }
     definitions_.emplace(name, std::move(definition));
@@ -177,8 +243,10 @@ const Transaction::Definition* Transaction::definition_of(const std::string& op)
 }
 
 void Transaction::check_kernel(const std::string& op, const OwnedSchema& schema, const RegistrationSite& schema_site,
-                               const std::string& code, const RegistrationSite& site) {
-  if (code.empty() || code == canonical_signature(*schema).code) return;
+                               const std::string& code, ArrayRef<const std::type_info*> objects,
+                               const RegistrationSite& site) {
+  if (code.empty()) return;
+  if (code == canonical_signature(*schema).code) return check_objects(op, *schema, objects, site);
   error("kernel of " + op + " at " + site.str() + " does not fit the schema at " + schema_site.str() + ": " +
         signature_difference(code, *schema));
 }
@@ -192,22 +260,22 @@ void Transaction::check_op(const OperatorEntry& op) {
   const auto record = registry_.operators.find(name);
   if (record == registry_.operators.end()) return;
   for (const Registration& impl : record->second.state.registrations) {
-    check_kernel(name, OwnedSchema(op.info().schema), site, impl.code, impl.site);
+    check_kernel(name, OwnedSchema(op.info().schema), site, impl.code, impl.objects, impl.site);
   }
 }
 
 void Transaction::check_impl(const ImplRequest& impl) {
   check_key(impl.key, "kernel of " + impl.op + " at " + impl.site.str());
   if (const Definition* definition = definition_of(impl.op)) {
-    check_kernel(impl.op, definition->schema, definition->site, impl.kernel.code, impl.site);
+    check_kernel(impl.op, definition->schema, definition->site, impl.kernel.code, impl.kernel.objects, impl.site);
     return;
   }
   const OperatorEntry* op = registry_.find(impl.op);
   if (op == nullptr) return;  // checked when its schema comes
   const OpInfo& info = op->info();
   const std::string code = impl.kernel.code;
-  if (code.empty() || fnv1a(code) == info.signature) return;
-  check_kernel(impl.op, OwnedSchema(info.schema), site_of(info), code, impl.site);
+  if (code.empty() || (fnv1a(code) == info.signature && impl.kernel.objects.empty())) return;
+  check_kernel(impl.op, OwnedSchema(info.schema), site_of(info), code, impl.kernel.objects, impl.site);
 }
 
 std::string Transaction::problem_of(DispatchKey key) {
@@ -270,11 +338,12 @@ void Transaction::prepare(const BlockRequest& request) {
                                         next.registrations[static_cast<std::size_t>(other)].site.str());
     }
     next.registrations.push_back({impl.key, impl.kernel.kernel, impl.kernel.callable, impl.kernel.code, impl.name,
-                                  impl.site, block_, in_flight_});
+                                  impl.site, block_, in_flight_, impl.kernel.objects});
   }
   for (const FallbackRequest& f : request.fallbacks) {
     change_fallbacks()[static_cast<std::size_t>(f.key)] = Fallback{f.kernel.kernel, f.name, f.site, block_, in_flight_};
   }
+  for (const auto& one : classes_) class_table_.add(one, block_);
   build_tables();
   collect_notifications();
   std::vector<OperatorRecord*> records;
@@ -421,6 +490,7 @@ void Transaction::put_in_force() noexcept {
     if (own.info != nullptr) record->state.entry->info_.store(own.info, std::memory_order_release);
   }
   if (fallbacks_) std::swap(registry_.fallbacks, *fallbacks_);
+  if (!classes_.empty()) CustomClassTable::put_in_force(class_table_);
   for (const auto& [entry, table] : publications_) entry->table_.store(table, std::memory_order_seq_cst);
   if (!notifications_.operators.empty()) registry_.generation.fetch_add(1, std::memory_order_release);
 }

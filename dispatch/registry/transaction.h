@@ -60,10 +60,15 @@ class Transaction {
   void error(std::string text) { errors_.push_back(std::move(text)); }
   void check(const BlockRequest& request);
   void check_namespaces(const std::vector<NamespaceRequest>& owns);
+  void check_class(const ClassRequest& request, LibraryResources* library);
+  void check_types(SchemaType type) const;                              // throws for a class that there is not
+  intrusive_ptr<CustomClass> class_named(std::string_view name) const;  // null if there is none
+  void check_objects(const std::string& op, FunctionSchema schema, ArrayRef<const std::type_info*> objects,
+                     const RegistrationSite& site);
   void check_def(const DefRequest& def);
   const Definition* definition_of(const std::string& op) const;  // null if the block defines none
   void check_kernel(const std::string& op, const OwnedSchema& schema, const RegistrationSite& schema_site,
-                    const std::string& code, const RegistrationSite& site);
+                    const std::string& code, ArrayRef<const std::type_info*> objects, const RegistrationSite& site);
   void check_impl(const ImplRequest& impl);
   void check_key(DispatchKey key, const std::string& what);
   void check_op(const OperatorEntry& op);
@@ -89,6 +94,8 @@ class Transaction {
   const std::uint64_t block_;
   std::vector<std::string> errors_;
   std::map<std::string, Definition> definitions_;  // by name
+  std::vector<intrusive_ptr<CustomClass>> classes_;
+  CustomClassTable class_table_;  // the same
 
   std::map<OperatorRecord*, Change> changes_;
   std::unique_ptr<Fallbacks> fallbacks_;  // null: as they are

@@ -28,9 +28,9 @@ class AddingAType(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = ScratchTree(options.build)
         cls.addClassCleanup(cls.scratch.cleanup)
-        replace(cls.scratch.tree / SCHEMAS, '"[T", "[z"}', '"[T", "[z", "e"}')
-        replace(cls.scratch.tree / CLASSES, "std::vector<std::vector<std::string>>>;",
-                "std::vector<std::vector<std::string>>, std::vector<Device>>;")
+        replace(cls.scratch.tree / SCHEMAS, '"[z", "o"}', '"[z", "o", "e"}')
+        replace(cls.scratch.tree / CLASSES, "std::vector<CustomObject>>;",
+                "std::vector<CustomObject>, std::vector<Device>>;")
         cls.library = cls.scratch.link([cls.scratch.tree / source for source in SOURCES])
 
     def test_two_files_differ(self):
