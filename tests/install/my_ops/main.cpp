@@ -1,4 +1,5 @@
 // Calls the operators of the library in every form, and prints what is wrong.
+#include <keyway/dispatch/inspect/explain.h>
 #include <keyway/keyway.h>
 
 #include <cmath>
@@ -134,6 +135,8 @@ void registry() {
   CHECK(cube.schema().arguments().size() == 1);
   CHECK(std::string_view(cube.entry().info().file).ends_with("my_ops.json"));
   CHECK(cube.entry().info().doc == "self * self * self.");
+  const SlotContent of_cuda = explain_slot(cube, DispatchKey::CUDA);
+  CHECK((of_cuda.kernel && of_cuda.kernel->name == "cuda::cube") == (MY_OPS_CUDA != 0));
   // A kernel from elsewhere serves, and goes again.
   {
     Library block(Library::Kind::Impl, "myops", DispatchKey::CPU);
