@@ -61,7 +61,8 @@ function(keyway_add_ops target)
 endfunction()
 
 # The generated kernels of CUDA, and the drivers that they are launched by. Each library has its own of both, since the
-# runtime in it launches no kernel of another: none of that may be seen by others.
+# runtime in it launches no kernel of another: nothing of that, nor of the library's own .cu files, may be seen by others,
+# unless it is marked as visible.
 function(keyway_add_cuda_kernels target)
   find_package(CUDAToolkit 12 REQUIRED)
   get_target_property(kernels ${target} KEYWAY_CUDA_KERNELS)
@@ -77,12 +78,12 @@ function(keyway_add_cuda_kernels target)
   # for some types of a template (186).
   set_property(SOURCE ${cu} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS
     --expt-relaxed-constexpr -fmad=false -diag-suppress=1835,186
-    -Xcompiler=-fvisibility=hidden,-fno-math-errno,-fno-trapping-math,-ffp-contract=off)
+    -Xcompiler=-fno-math-errno,-fno-trapping-math,-ffp-contract=off)
+  set_target_properties(${target} PROPERTIES KEYWAY_HAS_CUDA ON CUDA_VISIBILITY_PRESET hidden)
   get_target_property(architectures ${target} CUDA_ARCHITECTURES)
   list(JOIN architectures ", " architectures)
   set_property(SOURCE ${drivers} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_DEFINITIONS
     KEYWAY_CUDA_ARCHITECTURES="${architectures}")
-  set_target_properties(${target} PROPERTIES KEYWAY_HAS_CUDA ON)
   target_sources(${target} PRIVATE ${kernels} ${drivers})
   target_include_directories(${target} PRIVATE ${KEYWAY_SOURCES})
   target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace keyway::inline v1::testing::framework {
@@ -49,6 +51,8 @@ class Info {
 
 template <typename T>
 std::string shown(const T& value) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>)
+    return '"' + std::string(std::string_view(value)) + '"';
   if constexpr (requires(std::ostream & out) { out << value; }) {
     std::ostringstream out;
     out << std::boolalpha << value;
