@@ -9,6 +9,31 @@ include(CMakePackageConfigHelpers)
 # The ABI version: the inline namespace v1 of the sources, and the soname. Packages of one ABI version exchange freely.
 set(KEYWAY_ABI_VERSION 1)
 
+# Sets the variables of the package's configuration that name what is compiled in other projects: into libraries out of
+# tree, and for their tests.
+macro(keyway_sources_for_libraries)
+  include(${PROJECT_SOURCE_DIR}/tests/ops/suite_files.cmake)
+  get_property(KEYWAY_CUDA_DRIVERS GLOBAL PROPERTY KEYWAY_CUDA_LIBRARY_SOURCES)
+  foreach(files KEYWAY_SUITE_TESTS KEYWAY_SUITE_CUDA_TESTS KEYWAY_SUITE_SOURCES)
+    list(TRANSFORM ${files} PREPEND tests/ops/)
+  endforeach()
+  list(APPEND KEYWAY_SUITE_SOURCES ${KEYWAY_SUITE_LIBRARY_SOURCES})
+  foreach(files KEYWAY_CUDA_DRIVERS KEYWAY_SUITE_TESTS KEYWAY_SUITE_CUDA_TESTS KEYWAY_SUITE_SOURCES)
+    list(TRANSFORM ${files} PREPEND keyway/)
+  endforeach()
+endmacro()
+
+# Installs that, with the headers that it includes and the package has not among its own.
+function(keyway_install_sources folder)
+  get_property(headers GLOBAL PROPERTY KEYWAY_CUDA_LIBRARY_HEADERS)
+  list(APPEND headers ${KEYWAY_SUITE_HEADERS})
+  list(TRANSFORM headers PREPEND keyway/)
+  foreach(file IN LISTS headers KEYWAY_CUDA_DRIVERS KEYWAY_SUITE_TESTS KEYWAY_SUITE_CUDA_TESTS KEYWAY_SUITE_SOURCES)
+    cmake_path(GET file PARENT_PATH path)
+    install(FILES ${KEYWAY_INCLUDE_ROOT}/${file} DESTINATION ${folder}/${path})
+  endforeach()
+endfunction()
+
 # The package of the build folder, which the Python package there names as keyway.cmake_prefix_path: the shared library
 # where it is built, and the headers where they are written and generated. Without the archive.
 macro(keyway_build_package)
@@ -22,8 +47,9 @@ macro(keyway_build_package)
   block()
     set(KEYWAY_CODEGEN_PROGRAM ${codegen})
     set(KEYWAY_SCHEMA_FOLDER ${PROJECT_SOURCE_DIR}/ops/schemas)
+    set(KEYWAY_SOURCE_FOLDER ${KEYWAY_INCLUDE_ROOT})
     configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/keyway-config.cmake.in ${build_package}/keyway-config.cmake
-      INSTALL_DESTINATION ${build_package} PATH_VARS KEYWAY_CODEGEN_PROGRAM KEYWAY_SCHEMA_FOLDER NO_SET_AND_CHECK_MACRO)
+      INSTALL_DESTINATION ${build_package} PATH_VARS ${package_paths} NO_SET_AND_CHECK_MACRO)
   endblock()
   write_basic_package_version_file(${build_package}/keyway-config-version.cmake COMPATIBILITY SameMinorVersion)
 endmacro()
@@ -109,6 +135,11 @@ function(keyway_library)
   list(TRANSFORM schemas PREPEND ${PROJECT_SOURCE_DIR}/)
   install(FILES ${schemas} ${PROJECT_SOURCE_DIR}/ops/schemas/op.schema.json DESTINATION ${KEYWAY_SCHEMA_FOLDER})
 
+  # And keyway_test_ops.
+  set(KEYWAY_SOURCE_FOLDER ${CMAKE_INSTALL_DATADIR}/keyway/sources)
+  keyway_sources_for_libraries()
+  keyway_install_sources(${KEYWAY_SOURCE_FOLDER})
+
   # Never among Keyway's own headers: who wants these asks for them, with keyway::compat.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/include ${PROJECT_SOURCE_DIR}/compat/python
     DESTINATION ${CMAKE_INSTALL_DATADIR}/keyway/compat PATTERN __pycache__ EXCLUDE)
@@ -125,12 +156,14 @@ function(keyway_library)
   install(TARGETS keyway_compat EXPORT keyway)
 
   set(functions)
-  foreach(file keyway_run_codegen.cmake keyway_add_ops.cmake keyway_add_plugin.cmake keyway_select_ops.cmake keyway.map)
+  foreach(file keyway_run_codegen.cmake keyway_add_ops.cmake keyway_add_plugin.cmake keyway_select_ops.cmake
+      keyway_test_ops.cmake keyway.map)
     list(APPEND functions ${PROJECT_SOURCE_DIR}/cmake/${file})
   endforeach()
+  set(package_paths KEYWAY_CODEGEN_PROGRAM KEYWAY_SCHEMA_FOLDER KEYWAY_SOURCE_FOLDER)
   keyway_build_package()
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/keyway-config.cmake.in keyway-config.cmake
-    INSTALL_DESTINATION ${package_dir} PATH_VARS KEYWAY_CODEGEN_PROGRAM KEYWAY_SCHEMA_FOLDER NO_SET_AND_CHECK_MACRO)
+    INSTALL_DESTINATION ${package_dir} PATH_VARS ${package_paths} NO_SET_AND_CHECK_MACRO)
   write_basic_package_version_file(keyway-config-version.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/keyway-config.cmake ${PROJECT_BINARY_DIR}/keyway-config-version.cmake
     ${functions} DESTINATION ${package_dir})

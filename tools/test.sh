@@ -40,7 +40,7 @@ cuda_stage() {
   local options=(-DKEYWAY_CUDA=ON -DKEYWAY_EMULATED_CUDA=OFF -DCMAKE_CUDA_ARCHITECTURES=90-virtual -DCMAKE_CUDA_FLAGS=-Ofc=max
     "-DCMAKE_CUDA_FLAGS_RELEASE=-O1 -DNDEBUG")
   build ci keyway_cuda suite_backends
-  run_tests ci -R '^(backends/cuda|checks/kernels)'
+  run_tests ci -R '^(backends/cuda|checks/kernels|install_cuda)'
 }
 
 # What threads meet in, for changes of that: a third build of the library is too long for every change. tools/nightly.sh

@@ -54,6 +54,15 @@ std::string own_header(const Family& family, std::string_view pattern) {
   return fmt::format("{}/{}", folder, fmt::format(fmt::runtime(pattern), family.name));
 }
 
+std::string missing_header_check(const Family& family, std::string_view header, std::string_view what) {
+  if (family.library.empty()) return {};
+  return fmt::format(
+      "#if !__has_include(<{0}>)\n"
+      "#error \"The {1} of {2} belong in <{0}>, which is in no include folder of the library\"\n"
+      "#endif\n",
+      header, what, family.file);
+}
+
 std::string open_namespace(const Family& family, std::string_view name) {
   const std::string own = fmt::format("namespace {} {{\n", namespace_of(family, name));
   if (family.library.empty()) return own;

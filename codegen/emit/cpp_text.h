@@ -25,6 +25,9 @@ std::string includes(std::vector<std::string> paths);
 
 // The family's header of a pattern, {} for its name: "keyway/ops/unary_entries.h".
 std::string own_header(const Family& family, std::string_view pattern);
+// What a file that includes `header`, which the author of a library writes, begins with: an error where it is missing,
+// which says that `what` belong there. Nothing for Keyway's own.
+std::string missing_header_check(const Family& family, std::string_view header, std::string_view what);
 // `namespace keyway::inline v1::ops {`, and its end; `name` may be empty.
 std::string open_namespace(const Family& family, std::string_view name);
 std::string close_namespace(const Family& family, std::string_view name);

@@ -24,11 +24,17 @@ struct Backend {
   std::string_view kernels;    // the header that declares its kernels of a family
   std::string_view pointwise;  // its drivers
   std::string_view reduction;
+  bool own_drivers;  // in its namespace; else in Keyway's
 };
-constexpr Backend kCpu{"CPU", "cpu", "backends/cpu/kernels_{}.h", "keyway/backends/cpu/pointwise.h",
-                       "keyway/backends/cpu/reduction.h"};
-constexpr Backend kCuda{"CUDA", "cuda", "backends/cuda/kernels/kernels_{}.h",
-                        "keyway/backends/cuda/driver/pointwise.cuh", "keyway/backends/cuda/driver/reduction.cuh"};
+constexpr Backend kCpu{
+    "CPU", "cpu", "backends/cpu/kernels_{}.h", "keyway/backends/cpu/pointwise.h", "keyway/backends/cpu/reduction.h",
+    false};
+constexpr Backend kCuda{"CUDA",
+                        "cuda",
+                        "backends/cuda/kernels/kernels_{}.h",
+                        "keyway/backends/cuda/driver/pointwise.cuh",
+                        "keyway/backends/cuda/driver/reduction.cuh",
+                        true};
 
 bool is_loop(const Op& op) {
   return op.recipe.kind == RecipeKind::Pointwise || op.recipe.kind == RecipeKind::Reduction;
@@ -110,11 +116,11 @@ std::string loop_includes(const Family& family, const Backend& backend) {
   std::vector<std::string> headers{own_header(family, backend.kernels)};
   if (uses(RecipeKind::Pointwise)) headers.emplace_back(backend.pointwise);
   if (uses(RecipeKind::Reduction)) headers.emplace_back(backend.reduction);
-  headers.insert(headers.end(), {"keyway/core/dtype/scalar.h", "keyway/core/dtype/visit_dtype.h",
-                                 own_header(family, "ops/functors/{}.h")});
+  const std::string functors = own_header(family, "ops/functors/{}.h");
+  headers.insert(headers.end(), {"keyway/core/dtype/scalar.h", "keyway/core/dtype/visit_dtype.h", functors});
   if (std::ranges::any_of(family.ops, [](const Op& op) { return is_loop(op) && !dtype_plan(op).numbers.empty(); }))
     headers.emplace_back("keyway/ops/functors/operand.h");
-  return includes(headers);
+  return missing_header_check(family, functors, "functors") + includes(headers);
 }
 
 std::string loop_function(const Op& op) {
@@ -133,6 +139,12 @@ std::string declarations(const Family& family, const Backend& backend) {
   return header_text(file_banner(family), {"keyway/dispatch/call/signature.h"}, family, backend.name, declarations);
 }
 
+// Where a backend's drivers stand in its own namespace, a library's kernels look for them there.
+std::string uses_drivers(const Family& family, const Backend& backend) {
+  if (family.library.empty() || !backend.own_drivers) return {};
+  return fmt::format("using namespace keyway::{};\n", backend.name);
+}
+
 std::vector<std::string> loops(const Family& family, const Backend& backend) {
   std::vector<std::string> shards;
   std::size_t count = 0;
@@ -140,7 +152,7 @@ std::vector<std::string> loops(const Family& family, const Backend& backend) {
     if (!is_loop(op)) continue;
     if (count++ % kOpsPerShard == 0) {
       shards.push_back(file_banner(family) + "\n" + loop_includes(family, backend) + "\n" +
-                       open_namespace(family, backend.name));
+                       open_namespace(family, backend.name) + uses_drivers(family, backend));
     }
     shards.back() += "\n" + loop_function(op);
   }
@@ -166,13 +178,8 @@ std::string served(const Family& family, const Backend& backend) {
 std::string emit_cpu_kernels(const Family& family) { return declarations(family, kCpu); }
 std::vector<std::string> emit_cpu_loops(const Family& family) { return loops(family, kCpu); }
 
-// Libraries out of tree have the CPU's alone.
-std::string emit_cuda_kernels(const Family& family) {
-  return family.library.empty() ? declarations(family, kCuda) : std::string();
-}
-std::vector<std::string> emit_cuda_loops(const Family& family) {
-  return family.library.empty() ? loops(family, kCuda) : std::vector<std::string>();
-}
+std::string emit_cuda_kernels(const Family& family) { return declarations(family, kCuda); }
+std::vector<std::string> emit_cuda_loops(const Family& family) { return loops(family, kCuda); }
 
 std::string emit_cuda_registrations(const std::vector<Family>& families) {
   std::vector<std::string> headers{"keyway/backends/cuda/kernels/serve.h"};
@@ -183,9 +190,14 @@ std::string emit_cuda_registrations(const std::vector<Family>& families) {
     headers.push_back(own_header(family, kCuda.kernels));
     lines += own;
   }
+  const std::string& library = families.front().library;
+  if (!library.empty() && lines.empty()) return {};
+  // The backend registers its kernels when it is loaded; a library's come with the library.
+  const std::string head = library.empty() ? "void register_kernels(Library& m) {\n"
+                                           : fmt::format("KEYWAY_LIBRARY_IMPL({}, CUDA, m) {{\n", library);
   return file_banner(families) + "\n" + includes(std::move(headers)) + "\n" +
-         open_namespace(families.front(), kCuda.name) + "\nvoid register_kernels(Library& m) {\n" + lines + "}\n\n" +
-         close_namespace(families.front(), kCuda.name);
+         open_namespace(families.front(), kCuda.name) + uses_drivers(families.front(), kCuda) + "\n" + head + lines +
+         "}\n\n" + close_namespace(families.front(), kCuda.name);
 }
 
 }  // namespace keyway::inline v1

@@ -17,10 +17,19 @@
 namespace keyway::inline v1 {
 namespace {
 
+constexpr std::string_view kRules = "ops/rules/{}.h";
+
 bool any_overload(const Family& family, bool (*test)(const Op&, const Overload&)) {
   return std::ranges::any_of(family.ops, [&](const Op& op) {
     return std::ranges::any_of(expand_variants(op), [&](const Overload& overload) { return test(op, overload); });
   });
+}
+
+// Whether the entry names a function of the family's rules. Keyway's own geometry of views is that of all families.
+bool names_rule(const Family& family, const Op& op) {
+  const WrapperKind kind = wrapper_kind(op);
+  return (kind == WrapperKind::Computed && op.recipe.kind == RecipeKind::Kernels) ||
+         (kind == WrapperKind::View && !family.library.empty());
 }
 
 std::string include_lines(const Family& family) {
@@ -35,8 +44,7 @@ std::string include_lines(const Family& family) {
     if (op.recipe.kind == RecipeKind::Pointwise) paths.emplace_back("keyway/ops/rules/broadcast.h");
     if (op.recipe.kind == RecipeKind::Reduction) paths.emplace_back("keyway/ops/rules/reduction.h");
     if (dtype_plan(op).compares) paths.emplace_back("keyway/assembly/comparands.h");
-    if (kind == WrapperKind::Computed && op.recipe.kind == RecipeKind::Kernels)
-      paths.push_back(own_header(family, "ops/rules/{}.h"));
+    if (names_rule(family, op)) paths.push_back(own_header(family, kRules));
     if (kind == WrapperKind::Composite) {
       paths.emplace_back("keyway/assembly/composite.h");
       paths.push_back(own_header(family, "ops/{}_composites.h"));
@@ -48,7 +56,9 @@ std::string include_lines(const Family& family) {
   if (any_overload(family, has_autograd_kernel) || any_overload(family, has_adinplace_kernel))
     paths.push_back(own_header(family, "autograd/kernels_{}.h"));
   if (any_overload(family, has_autocast_kernel)) paths.emplace_back("keyway/autocast/kernels.h");
-  return includes(std::move(paths));
+  const bool any_rule = std::ranges::any_of(family.ops, [&](const Op& op) { return names_rule(family, op); });
+  return (any_rule ? missing_header_check(family, own_header(family, kRules), "rules") : std::string()) +
+         includes(std::move(paths));
 }
 
 // The overloads of an entry but the first.

@@ -36,17 +36,17 @@ constexpr Emitter<std::vector<std::string>, Family> kShardEmitters[] = {
 constexpr WholeEmitter kWholeEmitters[] = {
     {"assembly/op_list.cpp", emit_op_list},
     {"autograd/helpers.h", emit_all_helpers},
+    {"backends/cuda/kernels/register_kernels.cpp", emit_cuda_registrations},
     {"ops/all.h", emit_umbrella},
+    {"tests/ops/op_cases.cpp", emit_op_cases},
 };
 
-// What libraries out of tree do not have: the methods of Tensor, and what the tree's own tests and contracts need.
+// What libraries out of tree do not have: the methods of Tensor, what contracts need that call operators, and Python's.
 constexpr WholeEmitter kKeywayEmitters[] = {
     {"assembly/plans.h", emit_plans},
-    {"backends/cuda/kernels/register_kernels.cpp", emit_cuda_registrations},
     {"ops/methods.h", emit_methods},
     {"ops/tensor_operators.h", emit_tensor_operators},
     {"tensor.h", emit_tensor},
-    {"tests/ops/op_cases.cpp", emit_op_cases},
     {"python/api_names.cpp", emit_python_names},
     {"python/_C/_nn.pyi", emit_python_nn},
     {"python/_C/_operators.pyi", emit_python_functions},

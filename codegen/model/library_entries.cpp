@@ -16,8 +16,6 @@ void check_namespace(const Op& op, const std::string& library, const Report& rep
 }
 
 void check_op(const Op& op, const Report& report) {
-  if (op.recipe.kind == RecipeKind::View)
-    report.error(op.place(), "the recipe 'view' is for Keyway's own operators; write a composite of them");
   // Guard and rule of the called operator would have to run: Keyway's are not among what it exports.
   for (const Formula& contract : op.contracts)
     if (has_role(contract.expr, contract.expr.root(), ExprRole::Operator))

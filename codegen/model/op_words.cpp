@@ -154,16 +154,25 @@ const TransformRule* named_rule(const OpSource& source, std::string_view key, st
   return &*rule;
 }
 
+// Whether an argument names dimensions or sizes: one of those that the rules of reductions and views change for a batch
+// (batching/shift.h, batching/views.cpp). Without any, such an operator may be about all dimensions.
+bool names_geometry(const OpSource& source) {
+  constexpr std::string_view kNames[] = {"dim", "dims", "dim0", "dim1", "dim2", "dimension", "size", "shape"};
+  return std::ranges::any_of(source.schema->arguments(),
+                             [&](const Argument& argument) { return contains(kNames, argument.name()); });
+}
+
 }  // namespace
 
 // That of the recipe, if the operator has the arguments that it reads: a library's reduction may call its tensor
 // otherwise.
 TransformRule read_vmap(const OpSource& source, const Recipe& recipe) {
   if (const TransformRule* rule = named_rule(source, "vmap", kVmapRules)) return *rule;
-  const TransformRule rule = kVmapRules[recipe.kind == RecipeKind::Pointwise   ? vmap_rule("pointwise")
-                                        : recipe.kind == RecipeKind::Reduction ? vmap_rule("reduction")
-                                        : recipe.kind == RecipeKind::View      ? vmap_rule("shape")
-                                                                               : vmap_rule("each")];
+  std::string_view name = "each";
+  if (recipe.kind == RecipeKind::Pointwise) name = "pointwise";
+  if (recipe.kind == RecipeKind::Reduction && names_geometry(source)) name = "reduction";
+  if (recipe.kind == RecipeKind::View && names_geometry(source)) name = "shape";
+  const TransformRule rule = kVmapRules[vmap_rule(name)];
   return missing_argument(source, rule).empty() ? rule : kVmapRules[vmap_rule("each")];
 }
 

@@ -91,16 +91,69 @@ class Installed(unittest.TestCase):
         example = {line.strip() for line in (SOURCE / "examples/custom_op.cpp").read_text().splitlines()}
         self.assertEqual([line for line in block.splitlines() if line.strip() not in example], [])
 
-    def my_ops(self, source):
+    def my_ops(self, source, *more):
         """Configures and builds the library of operators that lies in `source`."""
         build = self.scratch / f"{source.name}_build"
         run("cmake", "-G", "Ninja", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
-            f"-DCMAKE_CXX_COMPILER={options.compiler}", "-DCMAKE_BUILD_TYPE=Release")
+            f"-DCMAKE_CXX_COMPILER={options.compiler}", "-DCMAKE_BUILD_TYPE=Release", *more)
         run("cmake", "--build", build, "-j", "2")
         return build
 
     def test_a_library_of_operators_is_generated_from_its_schema_file(self):
         self.assertEqual(run(self.my_ops(HERE / "my_ops") / "use_my_ops"), "ok\n")
+
+    def test_the_generated_suite_runs_for_a_library(self):
+        build = self.my_ops(HERE / "my_ops")
+        said = run("ctest", "--test-dir", build, "-j", "2", "--output-on-failure")
+        tests = re.findall(r"Test +#\d+: my_ops: (.+?) \.+ +Passed", said)
+        self.assertIn("gradients, and the gradients of gradients, are those of differences", tests)
+        written = "".join(path.read_text() for path in (SOURCE / "tests/ops").glob("*_test.cpp"))
+        self.assertEqual([name for name in tests if f'TEST_CASE("{name}")' not in written], [])
+        self.assertGreater(len(tests), 25)
+        self.assertIn("100% tests passed", said)
+
+    def changed_ops(self, name, change):
+        """A copy of the library, of which `change` has changed the folder."""
+        source = self.scratch / name
+        shutil.copytree(HERE / "my_ops", source)
+        change(source)
+        return source
+
+    def test_a_header_that_a_library_lacks_is_asked_for(self):
+        source = self.changed_ops("ops_without_rules", lambda ops: shutil.rmtree(ops / "include/myops/ops/rules"))
+        with self.assertRaisesRegex(AssertionError, "The rules of my_ops.json belong in <myops/ops/rules/my_ops.h>, which "
+                                                    "is in no include folder of the library"):
+            self.my_ops(source)
+
+    def test_wrong_uses_of_the_functions_for_operators_say_what_is_right(self):
+        def replaced(old, new):
+            def change(ops):
+                lists = ops / "CMakeLists.txt"
+                lists.write_text(lists.read_text().replace(old, new))
+            return change
+
+        plain = "keyway_add_ops(my_ops SCHEMAS my_ops.json)"
+        for number, (new, expected) in enumerate((
+                ("keyway_add_ops(my_ops SCHEMAS my_ops.json CUDA)",
+                 "keyway_add_ops(my_ops ... CUDA): the project does not have the language CUDA; write project("),
+                ("keyway_add_ops(my_ops my_ops.json)",
+                 "keyway_add_ops(my_ops): it is keyway_add_ops(<target> SCHEMAS <file>... [CUDA])"),
+                ("", "keyway_test_ops(my_ops): the target has no operators; call keyway_add_ops(my_ops ...) before"))):
+            with self.subTest(new=new), self.assertRaises(AssertionError) as caught:
+                self.my_ops(self.changed_ops(f"wrong_use_{number}", replaced(plain, new)))
+            self.assertIn(expected, " ".join(str(caught.exception).split()))
+
+    def test_kernels_of_cuda_compile_and_link(self):
+        if options.nvcc is None:
+            self.skipTest("no --nvcc")
+        build = self.my_ops(self.changed_ops("cuda_ops", lambda ops: None), "-DMY_OPS_CUDA=ON",
+                            f"-DCMAKE_CUDA_COMPILER={options.nvcc}", "-DCMAKE_CUDA_ARCHITECTURES=90-virtual")
+        self.assertEqual(run(build / "use_my_ops"), "ok\n")
+        # The runtime of one library launches no kernel of another: nobody may find one by its name.
+        exported = run("nm", "--dynamic", "--defined-only", "--demangle", build / "libmy_ops.so")
+        self.assertIn("myops::ops::cube", exported)
+        self.assertNotIn("::cuda::", exported)
+        run("ctest", "--test-dir", build, "-R", "CUDA", "--no-tests=error")
 
     def test_a_mistake_in_a_library_s_schema_file_is_told_with_its_place(self):
         source = self.scratch / "mistaken_ops"
@@ -150,8 +203,20 @@ class Installed(unittest.TestCase):
         self.assertRegex(said, r"npu: \d+ calls of \d+ operators in [\d.]+ s, 5 pass, \d+ fallback")
         self.assertRegex(said, r"operator +device +calls +bytes to CPU")
 
-    def test_the_command_writes_a_library_of_operators(self):
-        self.assertIn("100% tests passed, 0 tests failed out of 1", self.new_project("ops", "cubes"))
+    def test_the_command_writes_a_library_of_operators_with_its_suite(self):
+        said = self.new_project("ops", "cubes")
+        self.assertIn("100% tests passed", said)
+        self.assertIn("passed: every operator's example holds", said)
+        source, build = self.scratch / "cubes", self.scratch / "cubes_build"
+        schemas, lists = source / "cubes.json", source / "CMakeLists.txt"
+        schemas.write_text(schemas.read_text().replace("grad * self * self * 3", "grad * self * self * 2"))
+        run("cmake", "--build", build, "-j", "2")
+        with self.assertRaisesRegex(AssertionError, r"(?s)cubes::cube: cube\(\[-3\.0\]\).*FAILED: gradients, and the gradients"):
+            run("ctest", "--test-dir", build, "--output-on-failure")
+        lists.write_text(lists.read_text().replace("keyway_test_ops(cubes", "keyway_test_ops(cubes NO_GRADCHECK cubes::cub"))
+        run("cmake", "--build", build, "-j", "2")
+        with self.assertRaisesRegex(AssertionError, "NO_GRADCHECK: the library has no operator 'cubes::cub'"):
+            run(build / "cubes_suite")
 
     def test_the_command_writes_a_plug_in(self):
         self.assertIn("100% tests passed, 0 tests failed out of 1", self.new_project("plugin", "sums"))
@@ -220,5 +285,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--compiler", required=True)
+    parser.add_argument("--nvcc", help="compiles kernels of CUDA too")
     options, rest = parser.parse_known_args()
     unittest.main(argv=[__file__, *rest])

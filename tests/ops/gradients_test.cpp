@@ -32,7 +32,7 @@ TEST_CASE("gradients do not depend on how the gradient of the result lies in mem
       }
     }
   }
-  CHECK(tally.total() > 500);
+  CHECK(tally.total() >= kOpCases.at_least(500));
 }
 
 TEST_CASE("gradients on Meta have the shape and dtype of those on the CPU") {
@@ -58,7 +58,7 @@ TEST_CASE("gradients on Meta have the shape and dtype of those on the CPU") {
       }
     }
   }
-  CHECK(tally.total() > 500);
+  CHECK(tally.total() >= kOpCases.at_least(500));
 }
 
 TEST_CASE("gradients of tensors without elements have the shape of the tensors") {
@@ -89,5 +89,5 @@ TEST_CASE("gradients of tensors without elements have the shape of the tensors")
       }
     }
   }
-  CHECK(tally.total() > 200);
+  CHECK(tally.total() >= kOpCases.at_least(200));
 }

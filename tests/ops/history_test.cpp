@@ -43,7 +43,7 @@ TEST_CASE("nothing is recorded without grad mode, and the results are the same")
       }
     }
   }
-  CHECK(tally.total() > 500);
+  CHECK(tally.total() >= kOpCases.at_least(500));
 }
 
 namespace {
@@ -87,7 +87,7 @@ TEST_CASE("after inputs or results were changed in place, gradients are right or
       check_changed(function, expected, false, tally);
     }
   }
-  CHECK(tally.total() > 1000);
+  CHECK(tally.total() >= kOpCases.at_least(1000));
 }
 
 TEST_CASE("a leaf that requires a gradient is not written to, nor is a tensor whose elements share memory") {
@@ -117,7 +117,7 @@ TEST_CASE("a leaf that requires a gradient is not written to, nor is a tensor wh
       CHECK(difference({IValue(TensorBase(shared))}, {IValue(TensorBase(before))}) == "");
     }
   }
-  CHECK(tally.total() > 100);
+  CHECK(tally.total() >= kOpCases.at_least(100));
 }
 
 TEST_CASE("out= with an input that requires a gradient is refused where the gradient would be lost") {
@@ -143,5 +143,5 @@ TEST_CASE("out= with an input that requires a gradient is refused where the grad
       CHECK(outcome.is_ours);
     }
   }
-  CHECK(tally.total() > 100);
+  CHECK(tally.total() >= kOpCases.at_least(100));
 }

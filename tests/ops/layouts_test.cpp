@@ -32,6 +32,11 @@ void check_layout(const Sample& sample, const Stack& arguments, const std::strin
   }
   const Outcome rows =
       call(sample.entry->op, map_tensors(arguments, [](const Tensor& t) { return laid(t, Lay::Contiguous); }));
+  // A library's operator may take tensors of some layouts alone, if it says so.
+  if (kOpCases.of_library() && !outcome.error.empty() && rows.error.empty()) {
+    CHECK(outcome.is_ours);
+    return;
+  }
   if (outcome.error != rows.error) {
     CHECK(outcome.error == rows.error);
     return;
@@ -76,7 +81,7 @@ TEST_CASE("results do not depend on strides, and Meta knows their shape, dtype a
     if (is_about_memory(entry) || entry.samples.find("requires_grad_(") != std::string_view::npos) continue;
     for (const Sample& sample : all_samples(entry)) check_layouts(sample, tally);
   }
-  CHECK(tally.total() > 3000);
+  CHECK(tally.total() >= kOpCases.at_least(3000));
 }
 
 TEST_CASE("broadcasting gives what expanding first gives") {
@@ -95,5 +100,5 @@ TEST_CASE("broadcasting gives what expanding first gives") {
       }
     }
   }
-  CHECK(tally.total() > 500);
+  CHECK(tally.total() >= kOpCases.at_least(500));
 }

@@ -45,6 +45,8 @@ void check(const Sample& sample, const Stack& arguments, const std::string& what
   CHECK(outcome.is_ours);
   if (!has_meta(*sample.entry) || is_about_data(outcome.error)) return;
   const Outcome meta = call(sample.entry->op, on_meta(operator_named(sample.entry->op).schema(), arguments));
+  // What a library's kernel refuses of data has a text of its own.
+  if (kOpCases.of_library() && meta.error.empty()) return;
   CHECK(without_arguments(meta.error) == without_arguments(outcome.error));
 }
 
@@ -91,7 +93,7 @@ TEST_CASE("arguments of other sizes and dtypes give a result that Meta knows, or
       }
     }
   }
-  CHECK(counts.errors.total() > 2000);
+  CHECK(counts.errors.total() >= kOpCases.at_least(2000));
 }
 
 TEST_CASE("an undefined tensor, and one on another device, are refused or do not matter") {
@@ -111,5 +113,5 @@ TEST_CASE("an undefined tensor, and one on another device, are refused or do not
       }
     }
   }
-  CHECK(counts.errors.total() > 500);
+  CHECK(counts.errors.total() >= kOpCases.at_least(500));
 }

@@ -35,6 +35,17 @@ OperatorHandle operator_named(std::string_view full_name) {
   return by_name->find(full_name)->second;
 }
 
+std::vector<OperatorHandle> operators_of_suite() {
+  const std::string_view first = kOpCases.first->op;
+  const std::string_view prefix = first.substr(0, first.find("::") + 2);
+  std::vector<OperatorHandle> operators;
+  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
+    const OpInfo& info = op.entry().info();
+    if (std::string_view(info.name).starts_with(prefix)) operators.push_back(op);
+  }
+  return operators;
+}
+
 bool has_tag(const OpCases& entry, std::string_view tag) { return operator_named(entry.op).entry().has_tag(tag); }
 
 bool has_values(const OpCases& entry) {

@@ -23,6 +23,8 @@ struct Sample {
 std::vector<std::string> lines_of(std::string_view text);
 bool has_word(std::string_view words, std::string_view word);
 OperatorHandle operator_named(std::string_view full_name);
+// All overloads in the namespace of the suite's entries.
+std::vector<OperatorHandle> operators_of_suite();
 bool has_tag(const OpCases& entry, std::string_view tag);
 // Not so of operators whose results are not set, and of those that are about the graph.
 bool has_values(const OpCases& entry);

@@ -1,7 +1,7 @@
 #include <keyway/backends/cuda/driver/check.h>
 #include <keyway/core/base/error.h>
 
-#include <fmt/format.h>
+#include <string>
 
 namespace keyway::inline v1::cuda {
 
@@ -24,8 +24,9 @@ std::string architectures() {
   int device = 0;
   cudaDeviceProp found{};
   if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&found, device) != cudaSuccess) return {};
-  return fmt::format("; cuda:{} is of architecture {}{}, and this build has code for {}: see CMAKE_CUDA_ARCHITECTURES",
-                     device, found.major, found.minor, KEYWAY_CUDA_ARCHITECTURES);
+  return "; cuda:" + std::to_string(device) + " is of architecture " + std::to_string(found.major) +
+         std::to_string(found.minor) + ", and this build has code for " + KEYWAY_CUDA_ARCHITECTURES +
+         ": see CMAKE_CUDA_ARCHITECTURES";
 }
 
 std::string advice(cudaError_t status) {
@@ -74,10 +75,10 @@ bool is_for_good(cudaError_t status) {
 
 void fail(cudaError_t status, const char* call, const char* file, int line) {
   (void)cudaGetLastError();  // the next call is not to report it again
-  throw Error(
-      kind_of(status),
-      fmt::format("CUDA: {} ({}){}; in {}", cudaGetErrorString(status), cudaGetErrorName(status), advice(status), call),
-      file, line);
+  throw Error(kind_of(status),
+              std::string("CUDA: ") + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")" +
+                  advice(status) + "; in " + call,
+              file, line);
 }
 
 }  // namespace keyway::inline v1::cuda

@@ -38,6 +38,8 @@ CudaDeviceGuard& cuda_device_guard() {
 
 cudaStream_t runtime_stream(Stream stream) { return StreamPool::get().stream(stream.device().index(), stream.id()); }
 
+bool may_wait_for(Stream) { return current_capture() == nullptr; }
+
 int CudaDeviceGuard::device_count() const noexcept { return static_cast<int>(devices().all.size()); }
 
 std::string CudaDeviceGuard::why_no_device() const { return devices().problem; }
@@ -140,5 +142,9 @@ std::unique_ptr<GraphImplInterface> CudaDeviceGuard::new_graph() { return std::m
 
 void CudaDeviceGuard::range_push(const char* name) noexcept { (void)nvtxRangePushA(name); }
 void CudaDeviceGuard::range_pop() noexcept { (void)nvtxRangePop(); }
+
+DeviceAssertTarget CudaDeviceGuard::assert_target(const char* op, const char* reason, Stream stream) {
+  return {device_assert(op, reason), device_assert_slot(stream)};
+}
 
 }  // namespace keyway::inline v1::cuda

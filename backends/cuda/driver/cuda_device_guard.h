@@ -1,16 +1,13 @@
 // CudaDeviceGuard: devices, streams and events of CUDA behind the interface of core. Internal to backends/cuda.
 #pragma once
 
+#include <keyway/backends/cuda/driver/device_assert_source.h>
+#include <keyway/backends/cuda/driver/runtime_stream.h>
 #include <keyway/core/device/device_guard_impl.h>
-
-#include <cuda_runtime_api.h>
 
 namespace keyway::inline v1::cuda {
 
-// The runtime's stream of a Stream of CUDA.
-cudaStream_t runtime_stream(Stream stream);
-
-class CudaDeviceGuard final : public DeviceGuardImplInterface {
+class CudaDeviceGuard final : public DeviceGuardImplInterface, public DeviceAssertSource {
  public:
   DeviceType type() const noexcept override { return DeviceType::CUDA; }
   int device_count() const noexcept override;
@@ -44,6 +41,8 @@ class CudaDeviceGuard final : public DeviceGuardImplInterface {
   void range_pop() noexcept override;
 
   void* native_handle(Stream stream) const override { return runtime_stream(stream); }
+
+  DeviceAssertTarget assert_target(const char* op, const char* reason, Stream stream) override;
 };
 
 // The one of the process.

@@ -1,6 +1,6 @@
-#include <keyway/backends/cuda/driver/capture.h>
-#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/named_kernel.h>
+#include <keyway/backends/cuda/driver/runtime_stream.h>
+#include <keyway/core/device/device_guard.h>
 
 #include <cstdlib>
 #include <string_view>
@@ -26,10 +26,10 @@ RunningOp::RunningOp(const char* name) noexcept : outer_(running_op) { running_o
 RunningOp::~RunningOp() { running_op = outer_; }
 
 void RunningOp::launched() const {
-  if (!is_blocking() || current_capture() != nullptr) [[likely]]
+  if (!is_blocking()) [[likely]]
     return;
-  const CudaDeviceGuard& guard = cuda_device_guard();
-  guard.synchronize_stream(guard.get_stream(guard.get_device()));
+  const Stream stream = current_stream(current_device(DeviceType::CUDA));
+  if (may_wait_for(stream)) stream.synchronize();
 }
 
 const char* RunningOp::name() noexcept { return running_op == nullptr ? "a kernel" : running_op; }

@@ -4,6 +4,8 @@
 
 #include <keyway/core/schema/fixed_string.h>
 
+#include <type_traits>
+
 namespace keyway::inline v1::cuda {
 
 // The operator whose kernel runs in this thread. As long as it lives.

@@ -1,12 +1,12 @@
-#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/driver/pointwise.h>
+#include <keyway/backends/cuda/driver/runtime_stream.h>
 
 namespace keyway::inline v1::cuda {
 
 void launch_pointwise(const PointwiseKernels& kernels, const void* functor, const TensorBase* const* operands) {
   if (operands[0]->numel() == 0) return;
-  const Stream current = cuda_device_guard().get_stream(operands[0]->device());
+  const Stream current = current_stream(operands[0]->device());
   const cudaStream_t stream = runtime_stream(current);
   const DeviceAssertTarget note = device_assert_target(kernels.assertion, current);
   IterationSpace space;

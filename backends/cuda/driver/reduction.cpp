@@ -1,6 +1,6 @@
-#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/driver/reduction.h>
+#include <keyway/backends/cuda/driver/runtime_stream.h>
 
 #include <vector>
 
@@ -34,7 +34,7 @@ void reduce_nothing(const ReductionKernels& kernels, const void* functor, const 
 void launch_reduction(const ReductionKernels& kernels, const void* functor, const TensorBase& out,
                       const TensorBase* second, const TensorBase& self, IntArrayRef dims) {
   if (out.numel() == 0) return;
-  const cudaStream_t stream = runtime_stream(cuda_device_guard().get_stream(out.device()));
+  const cudaStream_t stream = runtime_stream(current_stream(out.device()));
   if (self.numel() == 0) return reduce_nothing(kernels, functor, out, second, stream);
   IterationSpace space, all_kept, reduced;
   keyway::detail::make_reduction_space(space, out, second, self, dims, kernels.indexed);

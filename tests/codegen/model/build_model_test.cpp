@@ -57,16 +57,18 @@ TEST_CASE("the fifteen difficult entries are accepted") {
 }
 
 TEST_CASE("a recipe's rule of vmap is for operators that have the arguments it reads") {
-  const auto rule_of_reduction = [](const std::string& tensor) {
-    const auto result = testing::build(testing::file_of(
-        R"({ "func": "f(Tensor )" + tensor +
-        R"(, *, ScalarType? dtype=None) -> Tensor", "reduction": "F", "derivatives": {}, "doc": "Does.", )" +
-        R"("example": "f([1.0]) == 1.0" })"));
+  const auto rule_of = [](const std::string& func, const std::string& recipe) {
+    const auto result = testing::build(testing::file_of(R"({ "func": ")" + func + R"(", ")" + recipe +
+                                                        R"(": "F", "derivatives": {}, "doc": "Does.", )"
+                                                        R"("example": "f([1.0]) == 1.0" })"));
     REQUIRE(result.errors.empty());
     return std::string(result.families->front().ops.front().vmap.name);
   };
-  CHECK(rule_of_reduction("self") == "reduction");
-  CHECK(rule_of_reduction("x") == "each");
+  CHECK(rule_of("f(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", "reduction") == "reduction");
+  CHECK(rule_of("f(Tensor x, int[1] dim=[], bool keepdim=False) -> Tensor", "reduction") == "each");
+  CHECK(rule_of("f(Tensor self) -> Tensor", "reduction") == "each");
+  CHECK(rule_of("f(Tensor(a) self, int dim=0) -> Tensor(a)", "view") == "shape");
+  CHECK(rule_of("f(Tensor(a) self) -> Tensor(a)", "view") == "each");
 }
 
 TEST_CASE("an op of one file may be called in another") {

@@ -1,4 +1,5 @@
 // Calls the operators of the library in every form, and prints what is wrong.
+#include <keyway/dispatch/inspect/explain.h>
 #include <keyway/keyway.h>
 
 #include <cmath>
@@ -98,12 +99,44 @@ void other_recipes() {
   CHECK(error_of([] { myops::flip_rows(arange(3).to(kFloat)); }).starts_with("myops::flip_rows: requires self.dim()"));
 }
 
+void views() {
+  const Tensor base = arange(1, 7).to(kDouble).reshape({2, 3});
+  Tensor columns = myops::every_second(base, -1);
+  CHECK(values(columns) == Values{1, 3, 4, 6});
+  CHECK(columns.data_ptr() == base.data_ptr());
+  columns.mul_(10);
+  CHECK(values(base) == Values{10, 2, 30, 40, 5, 60});
+  CHECK(myops::every_second(empty({5, 3}, TensorOptions().device(kMeta))).sizes() == IntArrayRef({3, 3}));
+  CHECK(error_of([&] { myops::every_second(base, 2); }).starts_with("myops::every_second: requires is_dim(dim, "));
+  // The gradient of a view, of what is written to one, and of what is written to its base behind it.
+  const Tensor x = arange(1, 6).to(kDouble).requires_grad_();
+  myops::every_second(x).square().sum().backward();
+  CHECK(values(x.grad()) == Values{2, 0, 6, 0, 10});
+  const Tensor y = arange(1, 6).to(kDouble).requires_grad_();
+  Tensor written = y * 1;
+  Tensor view = myops::every_second(written);
+  myops::cube_(view);
+  CHECK(values(written) == Values{1, 2, 27, 4, 125});
+  written.sum().backward();
+  CHECK(values(y.grad()) == Values{3, 1, 27, 1, 75});
+  const Tensor z = arange(1, 6).to(kDouble).requires_grad_();
+  Tensor behind = z * 1;
+  const Tensor seen = myops::every_second(behind);
+  behind.mul_(2);
+  seen.square().sum().backward();
+  CHECK(values(z.grad()) == Values{8, 0, 24, 0, 40});  // (2 z)^2
+  Tensor leaf = arange(1, 6).to(kDouble).requires_grad_();
+  CHECK(error_of([&] { myops::every_second(leaf).mul_(2); }).find("leaf") != std::string::npos);
+}
+
 void registry() {
   const auto cube = Dispatcher::singleton().op("myops::cube").typed<Tensor(const Tensor&)>();
   CHECK(values(cube.call(input())) == Values{8, -27});
   CHECK(cube.schema().arguments().size() == 1);
   CHECK(std::string_view(cube.entry().info().file).ends_with("my_ops.json"));
   CHECK(cube.entry().info().doc == "self * self * self.");
+  const SlotContent of_cuda = explain_slot(cube, DispatchKey::CUDA);
+  CHECK((of_cuda.kernel && of_cuda.kernel->name == "cuda::cube") == (MY_OPS_CUDA != 0));
   // A kernel from elsewhere serves, and goes again.
   {
     Library block(Library::Kind::Impl, "myops", DispatchKey::CPU);
@@ -122,6 +155,7 @@ void registry() {
 int main() {
   pointwise();
   other_recipes();
+  views();
   registry();
   if (failures == 0) std::puts("ok");
   return failures == 0 ? 0 : 1;

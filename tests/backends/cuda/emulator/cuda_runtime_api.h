@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
+// A library out of tree, with kernels of its own, calls this runtime too.
+#pragma GCC visibility push(default)
+
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
@@ -121,3 +124,5 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStre
 // Requires: keyway::cuda::kernel_address gave the kernel.
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void** arguments, std::size_t shared_bytes,
                              cudaStream_t stream);
+
+#pragma GCC visibility pop

@@ -10,8 +10,12 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 
+#pragma GCC visibility push(default)
+
 // Of the device's thread that runs: there is one at a time.
-inline dim3 threadIdx, blockIdx, blockDim, gridDim;
+extern dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 // Waits for all threads of the block that have not ended.
 void __syncthreads();
+
+#pragma GCC visibility pop

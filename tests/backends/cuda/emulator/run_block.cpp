@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+dim3 threadIdx, blockIdx, blockDim, gridDim;
+
 namespace emulator {
 
 namespace {

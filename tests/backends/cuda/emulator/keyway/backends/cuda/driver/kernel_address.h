@@ -13,7 +13,7 @@ struct KernelSignature {
   const std::size_t* sizes;                                  // of the parameters, in bytes
   std::size_t count;
 };
-void remember_kernel(const void* kernel, const KernelSignature& signature);
+[[gnu::visibility("default")]] void remember_kernel(const void* kernel, const KernelSignature& signature);
 
 namespace detail {
 
