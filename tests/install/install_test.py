@@ -151,10 +151,10 @@ class Installed(unittest.TestCase):
         self.assertRegex(said, r"operator +device +calls +bytes to CPU")
 
     def test_the_command_writes_a_library_of_operators(self):
-        self.assertIn("100% tests passed, 0 tests failed out of 1", self.new_project("ops", "cubes"))
+        self.assertIn("100% tests passed, 0 tests failed out of 2", self.new_project("ops", "cubes"))
 
     def test_the_command_writes_a_plug_in(self):
-        self.assertIn("100% tests passed, 0 tests failed out of 1", self.new_project("plugin", "sums"))
+        self.assertIn("100% tests passed, 0 tests failed out of 2", self.new_project("plugin", "sums"))
 
     def test_a_build_folder_has_the_package_too(self):
         build = self.scratch / "from_build"

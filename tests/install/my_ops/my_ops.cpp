@@ -1,5 +1,4 @@
 // What the entries of my_ops.json name besides functors and rules: a helper, a composite and kernels.
-#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/keyway.h>
 
 #include <algorithm>
@@ -23,10 +22,7 @@ void cpu::flip_rows(const TensorBase& self, TensorBase& out) {
 
 void cpu::named(const TensorBase& self, std::int64_t text, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                 std::int64_t node, std::int64_t result, std::int64_t, std::int64_t, TensorBase& out) {
-  keyway::visit_dtype<keyway::kFloatingTypes>(self.dtype(), "named", [&]<typename T>() {
-    for (std::int64_t i = 0; i < out.numel(); ++i)
-      out.data_ptr<T>()[i] = self.data_ptr<T>()[i] * static_cast<T>(static_cast<double>(text * node * result));
-  });
+  keyway::Tensor(out).copy_(keyway::Tensor(self) * (text * node * result));
 }
 
 }  // namespace myops

@@ -72,9 +72,9 @@ class ConsistencyJudge final : public Judge {
     const bool same_geometry = now.sizes() == before.sizes() && now.strides() == before.strides() &&
                                now.storage_offset() == before.storage_offset() && now.dtype() == before.dtype();
     if (is_written && returned) return same_geometry ? change_of_written(now, before, version) : "";
+    if (returned && op_.is_written_elsewhere(now, call)) return {};
     const char* const why = returned ? ", which the schema does not say" : " by a call that is refused";
     if (!same_geometry) return fmt::format(" has become {}{}", describe(now), why);
-    if (op_.is_written_elsewhere(now, call) && returned) return {};
     if (!same_bits(whole_storage(now), whole_storage(before))) return fmt::format(" was changed{}", why);
     if (version_of(now) != version) return fmt::format(" has another version, as if it was changed{}", why);
     return {};
