@@ -14,11 +14,10 @@ class RegistryBefore {
   // Remembers what is registered now.
   RegistryBefore();
 
-  // Whether the operator is one that came later.
-  bool lacks(const OperatorHandle& op) const { return tables_.count(&op.entry()) == 0; }
   // The operator's table then, which is valid for ever; null for one that came later.
   const Table* table_of(const OperatorEntry& op) const;
-  // Whether calls with dense tensors of the device meet other kernels now, at the backend's key or above it.
+  // Whether calls with dense tensors of the device meet other kernels now, at the backend's key or above it; true of an
+  // operator that came later.
   bool is_changed(const OperatorHandle& op, DeviceType device) const;
   // Whether calls with dense tensors of the device ended at a kernel of the operator then.
   bool has_kernel(const OperatorHandle& op, DeviceType device) const;
