@@ -43,15 +43,21 @@ constexpr DtypeSet loop_dtypes(DtypeSet set) {
 template <typename F>
 concept MovesElements = F::kMovesElements;
 
+// Functors that are about the bits of an element, as the one of the next number, say so: loops have its own type.
+template <typename F>
+concept KeepsDtype = F::kKeepsDtype;
+
 // Calls f.operator()<T>() with the C++ type that loops of F over elements of `dtype` have, or f.operator()<T,
 // Element>() with that of the elements too, which arguments may be rounded to (ops/functors/argument.h). Requires of
-// F<T> that it computes every step in Opmath<T> and rounds once.
+// F<T>, unless it keeps its dtype, that it computes every step in Opmath<T> and rounds once.
 template <template <typename...> typename F, DtypeSet set, typename Visitor>
 constexpr decltype(auto) visit_loop_dtype(ScalarType dtype, std::string_view what, Visitor&& f) {
   constexpr ScalarType kFirst = set.first();
   using First = cpp_type_t<kFirst>;
   constexpr bool kMoves = MovesElements<F<First>>;
-  if constexpr (requires { f.template operator()<cpp_type_t<detail::loop_dtype<kMoves>(kFirst)>, First>(); }) {
+  if constexpr (KeepsDtype<F<First>>) {
+    return visit_dtype<set>(dtype, what, f);
+  } else if constexpr (requires { f.template operator()<cpp_type_t<detail::loop_dtype<kMoves>(kFirst)>, First>(); }) {
     const auto visit = [&]<typename Element>() __attribute__((always_inline))->decltype(auto) {
       constexpr ScalarType kLoop = detail::loop_dtype<kMoves>(cpp_type_to_scalar_type<Element>);
       return f.template operator()<cpp_type_t<kLoop>, Element>();

@@ -61,6 +61,10 @@ KEYWAY_API std::optional<PluginManifest> read_plugin_manifest(const std::string&
 // Throws what load_plugin() would throw before it runs code of the plug-in; returns what the file says.
 KEYWAY_API std::optional<PluginManifest> check_plugin(const std::string& path);
 
+// Whether load_plugin() is for that file: it has a KEYWAY_PLUGIN, or needs the stable C ABI. Also of what is no shared
+// library, of which load_plugin() says so. Other libraries that register operators are load_library()'s.
+KEYWAY_API bool is_plugin_file(const std::string& path);
+
 // The manifest of a plug-in that is loaded, without versions and needed plug-ins, which its author has to say.
 KEYWAY_API PluginManifest manifest_of(const LoadedPlugin& plugin);
 // Puts a manifest into a plug-in's file, in place of the one that it may have, and seals it. Throws

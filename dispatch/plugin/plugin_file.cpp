@@ -100,6 +100,13 @@ std::optional<PluginManifest> check_plugin(const std::string& path) {
   });
 }
 
+bool is_plugin_file(const std::string& path) {
+  return naming(path, [&] {
+    const ElfImage image(path);
+    return !image.problem().empty() || image.object("keyway_plugin") || needs_stable_abi(image);
+  });
+}
+
 std::optional<PluginManifest> read_plugin_manifest(const std::string& path) {
   return naming(path, [&]() -> std::optional<PluginManifest> {
     const ElfImage image(path);

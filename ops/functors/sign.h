@@ -71,6 +71,8 @@ struct Heaviside {
 // The next number after a in the direction of b.
 template <typename T>
 struct Nextafter {
+  static constexpr bool kKeepsDtype = true;  // float32 has other neighbours
+
   KEYWAY_HD T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, Opmath<T>>) {
       return std::nextafter(a, b);

@@ -219,7 +219,7 @@ class Installed(unittest.TestCase):
             run(build / "cubes_suite")
 
     def test_the_command_writes_a_plug_in(self):
-        self.assertIn("100% tests passed, 0 tests failed out of 1", self.new_project("plugin", "sums"))
+        self.assertIn("100% tests passed, 0 tests failed out of 2", self.new_project("plugin", "sums"))
 
     def test_a_build_folder_has_the_package_too(self):
         build = self.scratch / "from_build"

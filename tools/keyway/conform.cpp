@@ -1,14 +1,14 @@
-// keyway conform: judges the operators of a backend by the CPU's.
-#include <keyway/ops/all.h>
+// keyway conform: judges backends, libraries of operators and single kernels.
+#include <keyway/core/device/device_guard_impl.h>
 #include <keyway/tools/keyway/command.h>
-#include <keyway/tools/keyway/conform/conditions.h>
-#include <keyway/tools/keyway/conform/conform_judge.h>
-#include <keyway/tools/keyway/conform/conform_plan.h>
 #include <keyway/tools/keyway/conform/conformance.h>
+#include <keyway/tools/keyway/conform/judges.h>
 #include <keyway/tools/keyway/conform/speed.h>
 #include <keyway/tools/keyway/fuzz/campaign.h>
+#include <keyway/tools/keyway/loaded_libraries.h>
 #include <keyway/tools/keyway/numbers.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <fstream>
@@ -23,18 +23,19 @@ namespace {
 
 struct CommandOptions {
   ConformOptions conform;
-  std::string known, json, junit, html;  // files
-  std::string repeat;                    // OP:INDEX
-  bool speed = false;
+  std::string known, examples, json, junit, html;  // files
+  std::string repeat;                              // OP:INDEX
+  bool speed = false, has_device = false;
 };
 
-KnownFailures read_known(const std::string& path) {
+// Empty without a path.
+std::string read(const std::string& path) {
   if (path.empty()) return {};
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
   KEYWAY_CHECK(file.good(), "cannot read {}", path);
-  return KnownFailures(text.str());
+  return text.str();
 }
 
 void write(const std::string& path, const std::string& text) {
@@ -47,32 +48,49 @@ void write(const std::string& path, const std::string& text) {
 // One call in this process, where a debugger sees it.
 ExitStatus repeat_call(const CommandOptions& options) {
   const auto [op, index] = parse_call_number(options.repeat);
-  const ConformPlan plan(op, options.conform.seed);
+  const ConformPlan plan = plan_of(op, options.conform);
   fmt::print("{}\n", plan.text(index));
   std::fflush(stdout);
-  const DeviceType device = options.conform.device;
-  std::vector<std::unique_ptr<Judge>> judges;
-  judges.push_back(std::make_unique<ConformJudge>(op, device));
-  if (device != DeviceType::CPU) {
-    for (const auto make_judge : {make_stream_judge, make_other_device_judge, make_memory_judge}) {
-      judges.push_back(make_judge(op, device));
-    }
-  }
-  for (const std::unique_ptr<Judge>& judge : judges) {
-    const Outcome outcome = judge->judge(plan.call(index));
-    fmt::print("{}{}{}\n", to_string(outcome.verdict), outcome.text.empty() ? "" : ": ", outcome.text);
+  const OperatorJudges judges(op, options.conform);
+  for (const OperatorJudges::One& each : judges.all()) {
+    if (index >= each.most_calls) continue;
+    const Outcome outcome = each.judge->judge(plan.call(index));
+    fmt::print("{}{}{}{}{}\n", each.about, each.about.empty() ? "" : ": ", to_string(outcome.verdict),
+               outcome.text.empty() ? "" : ": ", outcome.text);
+    std::fflush(stdout);
     if (is_failure(outcome.verdict)) return ExitStatus::Failed;
   }
   return ExitStatus::Ok;
 }
 
-ExitStatus conform(const CommandOptions& options) {
+// Of libraries that bring kernels of one device type and none of the CPU's, that type is meant.
+DeviceType device_of(const RegistryBefore& before) {
+  const auto brings = [&](DeviceType type) {
+    const std::vector<OperatorHandle> ops = Dispatcher::singleton().ops();
+    return before.lacks_backend(type) || std::any_of(ops.begin(), ops.end(), [&](const OperatorHandle& op) {
+             return before.is_changed(op, type) && (op.entry().has_kernel_for(type) || before.has_kernel(op, type));
+           });
+  };
+  std::vector<DeviceType> types;
+  for (int i = 0; i < kNumDeviceTypes; ++i) {
+    const auto type = static_cast<DeviceType>(i);
+    if (type != DeviceType::Meta && find_device_guard_impl(type) != nullptr && brings(type)) types.push_back(type);
+  }
+  if (brings(DeviceType::CPU) || types.empty()) return DeviceType::CPU;
+  KEYWAY_CHECK(types.size() == 1, "the libraries bring kernels of several device types: say --device");
+  return types[0];
+}
+
+ExitStatus conform(CommandOptions options) {
+  options.conform.before = registry_before_libraries();
+  if (!options.has_device && options.conform.before) options.conform.device = device_of(*options.conform.before);
+  options.conform.examples = Examples(read(options.examples));
   if (!options.repeat.empty()) return repeat_call(options);
   if (options.speed) {
     std::fputs(text_of(measure_speed(options.conform.device, options.conform.pattern)).c_str(), stdout);
     return ExitStatus::Ok;
   }
-  const KnownFailures known = read_known(options.known);
+  const KnownFailures known(read(options.known));
   const ConformReport report = run_conformance(options.conform, known, [](const OperatorReport&) {});
   std::fputs(text_of(report).c_str(), stdout);
   write(options.json, json_of(report));
@@ -84,17 +102,25 @@ ExitStatus conform(const CommandOptions& options) {
 }  // namespace
 
 void add_conform_command(CLI::App& keyway, ExitStatus& status) {
-  CLI::App* command = keyway.add_subcommand("conform", "Judge a backend's operators by what the CPU gives");
+  CLI::App* command = keyway.add_subcommand("conform", "Judge a backend, a library of operators or a single kernel");
   auto options = std::make_shared<CommandOptions>();
   command->add_option_function<std::string>(
-      "--device", [options](const std::string& name) { options->conform.device = Device(name).type(); },
-      "The device type to judge: cpu (default), cuda, or what a plug-in brings");
+      "--device",
+      [options](const std::string& name) {
+        options->conform.device = Device(name).type();
+        options->has_device = true;
+      },
+      "The device type to judge: cpu, cuda, or what a plug-in brings (default: cpu, or the one that --plugin has "
+      "kernels "
+      "of)");
   command->add_option("--op", options->conform.pattern, "Only operators whose name has this in it, or fits it: 'add*'");
   command->add_option("--calls", options->conform.calls, "Calls of each operator (default 1000)")->check(above_0());
   command->add_option("--seed", options->conform.seed, "Same seed, same calls (default 0)")->check(not_negative());
   command->add_flag("--all", options->conform.judges_all,
                     "Judge what the fallback to the CPU serves, and what calls other operators, too");
   command->add_option("--known", options->known, "A file of known failures: lines 'operator dtype', or 'operator *'");
+  command->add_option("--examples", options->examples,
+                      "A file of calls for operators without an example: lines 'operator (arguments) == value'");
   command->add_option("--json", options->json, "Write the report here, as JSON");
   command->add_option("--junit", options->junit, "Write it here, as JUnit's XML");
   command->add_option("--html", options->html, "Write it here, as a page: operators by dtypes");
@@ -103,8 +129,10 @@ void add_conform_command(CLI::App& keyway, ExitStatus& status) {
       "--speed", options->speed,
       "Judge nothing, but print the time of calls beside the CPU's, and bytes per second beside a copy's");
   command->footer(
-      "Calls are made in child processes: values and dtypes, sizes around vectors, layouts, shared memory, wrong\n"
-      "arguments. Exit status: 0 if all that is served is right, or known to fail and failing; 1 if "
+      "With --plugin, what that registers is judged: a device type by what the CPU gives, kernels of the CPU by those\n"
+      "before, operators of its own by what holds for every right one. Calls are made in child processes: values and\n"
+      "dtypes, sizes around vectors, layouts, shared memory, wrong arguments. Exit status: 0 if all that is served is "
+      "right, or known to fail and failing; 1 if "
       "not,\n"
       "and if nothing was judged; 2 if a file cannot be read or written.");
   command->callback([options, &status, &keyway] {
@@ -112,6 +140,7 @@ void add_conform_command(CLI::App& keyway, ExitStatus& status) {
     for (const std::string& path : keyway.get_option("--plugin")->results()) {
       options->conform.command += " --plugin " + path;
     }
+    if (!options->examples.empty()) options->conform.repeats_with = " --examples " + options->examples;
     status = guarded("conform", ExitStatus::Usage, [&] { return conform(*options); });
   });
 }

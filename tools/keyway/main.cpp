@@ -1,6 +1,6 @@
 // The `keyway` command.
-#include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/tools/keyway/command.h>
+#include <keyway/tools/keyway/loaded_libraries.h>
 
 #include <cstdio>
 #include <exception>
@@ -28,9 +28,8 @@ ExitStatus run(int argc, char** argv) {
   CLI::App app("Looks into Keyway's operators and schemas.", "keyway");
   app.set_version_flag("--version", "keyway " KEYWAY_VERSION);
   app.require_subcommand(1);
-  app.add_option_function<std::string>(
-         "--plugin", [](const std::string& path) { keyway::load_plugin(path).release(); },
-         "Load this plug-in first; may stand several times")
+  app.add_option_function<std::string>("--plugin", keyway::tools::load_for_good,
+                                       "Load this plug-in, or library of operators, first; may stand several times")
       ->trigger_on_parse();
   app.failure_message(usage_error);
   app.footer(

@@ -1,4 +1,5 @@
 #include <keyway/backends/cpu/copy_tile.h>
+#include <keyway/backends/cpu/kernels_binary.h>
 #include <keyway/backends/cpu/pointwise.h>
 #include <keyway/core/dtype/scalar.h>
 #include <keyway/ops/functors/activation.h>
@@ -99,7 +100,37 @@ TensorBase vector_of(std::vector<T> values) {
   return tensor;
 }
 
+// The numbers of a 16-bit float in their order, which is that of their bits as sign and magnitude.
+int place_of(std::uint16_t bits) { return (bits & 0x8000) != 0 ? -(bits & 0x7fff) : bits; }
+std::uint16_t bits_at(int place) { return static_cast<std::uint16_t>(place < 0 ? 0x8000 - place : place); }
+
+// What follows each number in the direction of another, by places alone. Both zeros have one place.
+template <typename T>
+void check_neighbours() {
+  constexpr int kInfinity = std::is_same_v<T, Half> ? 0x7c00 : 0x7f80;
+  for (const int target : {-kInfinity, -0x1234, -1, 0, 1, 0x1234, kInfinity}) {
+    std::vector<T> from, towards;
+    for (int place = -kInfinity; place <= kInfinity; ++place) from.push_back(T::from_bits(bits_at(place)));
+    towards.assign(from.size(), T::from_bits(bits_at(target)));
+    const TensorBase a = vector_of(from), b = vector_of(towards), out = make_tensor(a.sizes(), a.dtype(), kCPU);
+    TensorBase result = out;
+    cpu::nextafter(a, b, result);
+    int wrong = 0;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const int place = place_of(from[i].bits()), got = place_of(out.data_ptr<T>()[i].bits());
+      const int expected = place + (target > place ? 1 : target < place ? -1 : 0);
+      wrong += got == expected ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+  }
+}
+
 }  // namespace
+
+TEST_CASE("nextafter of 16-bit floats is their own next number, not float32's") {
+  check_neighbours<Half>();
+  check_neighbours<BFloat16>();
+}
 
 TEST_CASE("pointwise computes any shapes, strides and broadcasts as element by element, at every level") {
   at_each_loop_level([] {

@@ -2,6 +2,7 @@
 #include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/core/random/generator.h>
 #include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/registry/observer.h>
 #include <keyway/ops/all.h>
 #include <keyway/tools/keyway/conform/conform_call.h>
 #include <keyway/tools/keyway/conform/tolerance.h>
@@ -35,6 +36,13 @@ TensorBase whole_storage(const TensorBase& tensor) {
   const std::int64_t count[] = {static_cast<std::int64_t>(tensor.storage().nbytes() / tensor.itemsize())};
   const std::int64_t stride[] = {1};
   return on_cpu(make_view(tensor, count, stride, 0));
+}
+
+bool same_strides(const TensorBase& a, const TensorBase& b) {
+  for (std::size_t d = 0; d < a.sizes().size(); ++d) {
+    if (a.numel() > 0 && a.sizes()[d] > 1 && a.strides()[d] != b.strides()[d]) return false;
+  }
+  return true;
 }
 
 std::uint32_t version_of(const TensorBase& tensor) { return tensor.is_inference() ? 0 : tensor._version(); }
@@ -110,6 +118,37 @@ ConformCall ConformOperator::call(Stack arguments, Device device) const {
     if (call.is_late) call.error = error.what();
   }
   return call;
+}
+
+bool ConformOperator::is_composite(DeviceType device) const {
+  const Table& table = unobserved(op_.entry().table());
+  const DispatchKeySet keys = DispatchKeySet(device) | DispatchKeySet(Functionality::Dense);
+  return table.info[table.find(keys).kernel].key != keys.highest_priority_key();
+}
+
+bool ConformOperator::is_written_elsewhere(const TensorBase& tensor, const ConformCall& call) const {
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!is_written(i)) continue;
+    for (const TensorBase& written : tensors_of({call.arguments[i]})) {
+      if (written.is_alias_of(tensor)) return true;
+    }
+  }
+  return false;
+}
+
+bool shares_memory(const std::vector<Value>& values) {
+  return std::any_of(values.begin(), values.end(), [](const Value& value) {
+    return std::any_of(value.tensors.begin(), value.tensors.end(),
+                       [](const TensorRecipe& recipe) { return recipe.sharing != Sharing::None; });
+  });
+}
+
+bool writes_shared_list(const ConformOperator& op, const std::vector<Value>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool is_list = values[i].kind == Value::Kind::Tensors;
+    if (is_list && op.is_written(i) && !op.is_out(i) && shares_memory(values)) return true;
+  }
+  return false;
 }
 
 std::string bits_difference(const ConformOperator& op, const ConformCall& call, const ConformCall& expected) {

@@ -41,6 +41,10 @@ class ConformOperator {
   // Whether results do not depend on what memory held before.
   bool has_values() const { return has_values_; }
   bool is_pointwise() const { return is_pointwise_; }
+  // Whether it ends at a kernel that calls other operators, and not at one of the device.
+  bool is_composite(DeviceType device) const;
+  // Whether an argument that the call writes to has the tensor's memory.
+  bool is_written_elsewhere(const TensorBase& tensor, const ConformCall& call) const;
   // Whether IEEE 754 rounds each result correctly: sums, products, quotients and roots.
   bool is_basic() const { return is_basic_; }
 
@@ -57,8 +61,13 @@ TensorBase on_cpu(const TensorBase& tensor);
 // All elements of the storage, as a tensor of the CPU.
 TensorBase whole_storage(const TensorBase& tensor);
 std::uint32_t version_of(const TensorBase& tensor);
+// Of tensors of one shape, of the dimensions that have several elements.
+bool same_strides(const TensorBase& a, const TensorBase& b);
 // Whether the tensors can be copied to a device: those of a few elements to the byte cannot, nor those on Meta.
 bool can_be_made(const std::vector<Value>& values);
+// Whether elements that several tensors of a list have in common are changed, which is in nobody's order.
+bool writes_shared_list(const ConformOperator& op, const std::vector<Value>& values);
+bool shares_memory(const std::vector<Value>& values);
 // Where the results of two calls, or what they made of their arguments, differ in a bit; empty if nowhere.
 std::string bits_difference(const ConformOperator& op, const ConformCall& call, const ConformCall& expected);
 

@@ -1,12 +1,12 @@
 // ConformJudge: makes one call on the CPU and on a device, and says where they differ.
 #pragma once
 
-#include <keyway/tools/keyway/conform/conform_call.h>
-#include <keyway/tools/keyway/conform/tolerance.h>
+#include <keyway/tools/keyway/conform/neighbour_calls.h>
 #include <keyway/tools/keyway/fuzz/judge.h>
 
-#include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace keyway::inline v1::tools {
@@ -19,30 +19,30 @@ namespace keyway::inline v1::tools {
 // A call that returns is made once more with elements that all differ, so that one in another's place is seen.
 class ConformJudge final : public Judge {
  public:
-  ConformJudge(const OperatorHandle& op, DeviceType device) : Judge(device), op_(op) {}
+  ConformJudge(const OperatorHandle& op, DeviceType device)
+      : ConformJudge(op, device, make_cpu_reference(ConformOperator(op))) {}
+  // With what `reference` gives in the place of what the CPU does.
+  ConformJudge(const OperatorHandle& op, DeviceType device, std::unique_ptr<Reference> reference)
+      : Judge(device), op_(op), reference_(std::move(reference)), neighbours_(op_, *reference_) {}
+  ConformJudge(const ConformJudge&) = delete;
+  ConformJudge& operator=(const ConformJudge&) = delete;
   Outcome judge(const std::vector<Value>& values) const override;
 
  private:
   Outcome compare(const std::vector<Value>& values) const;
-  ConformCall exact_call(const std::vector<Value>& values) const;
-  ConformCall call_nearby(const std::vector<Value>& values, int units) const;
-  // `find` is where the tensor is in another call with the same arguments; undefined if it is not there.
-  using Find = std::function<TensorBase(const ConformCall&)>;
-  std::string float_difference(const std::vector<Value>& values, const TensorBase& got, Expected expected,
-                               const Find& find) const;
-  double error_elsewhere(const std::vector<Value>& values) const;
   std::string result_difference(const std::vector<Value>& values, const ConformCall& there, const ConformCall& cpu,
                                 const ConformCall& exact) const;
   std::string argument_difference(const std::vector<Value>& values, const ConformCall& there, const ConformCall& cpu,
                                   const ConformCall& exact) const;
   std::string written_difference(const std::vector<Value>& values, const TensorBase& got, const Expected& expected,
-                                 const Find& find) const;
-  bool is_written_elsewhere(const TensorBase& tensor, const ConformCall& call) const;
+                                 const NeighbourCalls::Find& find) const;
   std::string repeat_difference(const std::vector<Value>& values, const ConformCall& there) const;
   std::string gradient_difference(const std::vector<Value>& values, const ConformCall& there, const ConformCall& cpu,
                                   const ConformCall& exact) const;
 
   ConformOperator op_;
+  std::unique_ptr<Reference> reference_;
+  NeighbourCalls neighbours_;
 };
 
 }  // namespace keyway::inline v1::tools

@@ -3,6 +3,7 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/tools/keyway/conform/conform_plan.h>
+#include <keyway/tools/keyway/conform/moderate_numbers.h>
 #include <keyway/tools/keyway/fuzz/boundary_values.h>
 #include <keyway/tools/keyway/fuzz/seed_call.h>
 #include <keyway/tools/keyway/fuzz/tensor_mutations.h>
@@ -183,8 +184,12 @@ void change_layout(TensorRecipe& recipe, Random& random) {
 
 }  // namespace
 
-ConformPlan::ConformPlan(const OperatorHandle& op, std::uint64_t seed)
-    : op_(op), seed_(seed ^ fnv1a(op.name())), boundary_calls_(op, seed), example_(seed_call(op)) {
+ConformPlan::ConformPlan(const OperatorHandle& op, std::uint64_t seed, std::vector<Value> example, bool is_modest)
+    : op_(op),
+      seed_(seed ^ fnv1a(op.name())),
+      boundary_calls_(op, seed, example),
+      example_(std::move(example)),
+      is_modest_(is_modest) {
   for (std::size_t i = 0; i < example_.size(); ++i) {
     const bool is_plain = example_[i].kind == Value::Kind::Plain && !example_[i].plain.is(ValueTag::Generator);
     plain_values_.push_back(is_plain ? boundary_values(op.schema().arguments()[i].type(), example_[i]) : Values());
@@ -228,6 +233,26 @@ std::vector<Value> ConformPlan::composed(Random random) const {
 }
 
 std::vector<Value> ConformPlan::call(std::size_t index) const {
+  Values values = any_call(index);
+  if (is_modest_) make_modest(values);
+  return values;
+}
+
+void ConformPlan::make_modest(Values& values) const {
+  make_integers_small(values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const SchemaType type = op_.schema().arguments()[i].type();
+    Value& value = values[i];
+    if (type.is(TypeKind::Tensor)) {
+      const bool is_tensor = value.kind == Value::Kind::Tensor;
+      if (is_tensor ? !value.tensors[0].defined : value.plain.is_none()) value = example_[i];
+    } else if (value.kind == Value::Kind::Tensors && !type.element().is(TypeKind::Optional)) {
+      std::erase_if(value.tensors, [](const TensorRecipe& recipe) { return !recipe.defined; });
+    }
+  }
+}
+
+std::vector<Value> ConformPlan::any_call(std::size_t index) const {
   if (index == 0) return example_;
   if (index % 3 == 0) return boundary_calls_.call(index / 3);
   return composed(Random(seed_ + 0x9e3779b97f4a7c15u * (index + 1)));

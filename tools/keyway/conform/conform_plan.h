@@ -8,6 +8,9 @@
 //   elements   all different, many equal, NaN and infinities and zeros, great and negative numbers
 //   layouts    transposed, with gaps, with an offset, expanded
 //   numbers    boundary values of one to three other arguments
+//
+// A modest plan is for operators that nothing but their schema is known of: its integers are small, and tensors that
+// the schema requires are defined.
 #pragma once
 
 #include <keyway/tools/keyway/fuzz/call_plan.h>
@@ -21,12 +24,16 @@ namespace keyway::inline v1::tools {
 
 class ConformPlan {
  public:
-  ConformPlan(const OperatorHandle& op, std::uint64_t seed);
+  ConformPlan(const OperatorHandle& op, std::uint64_t seed) : ConformPlan(op, seed, seed_call(op)) {}
+  // Around another call than the operator's example.
+  ConformPlan(const OperatorHandle& op, std::uint64_t seed, std::vector<Value> example, bool is_modest = false);
 
   std::vector<Value> call(std::size_t index) const;
   std::string text(std::size_t index) const;
 
  private:
+  std::vector<Value> any_call(std::size_t index) const;
+  void make_modest(std::vector<Value>& values) const;
   std::vector<Value> composed(Random random) const;
   void change_plain_arguments(std::vector<Value>& values, Random& random) const;
 
@@ -34,6 +41,7 @@ class ConformPlan {
   std::uint64_t seed_;
   CallPlan boundary_calls_;
   std::vector<Value> example_;
+  bool is_modest_;
   std::vector<std::size_t> plain_;                // the arguments without tensors
   std::vector<std::vector<Value>> plain_values_;  // by argument
 };

@@ -50,6 +50,9 @@ std::string text_of(const ConformReport& report) {
     }
     if (op.state == ConformState::NotRun) text += fmt::format("{}: no call was served\n", op.op);
   }
+  for (const OperatorReport& op : report.operators) {
+    if (!op.not_run.empty()) text += fmt::format("{}: not judged: {}\n", op.op, fmt::join(op.not_run, ", "));
+  }
   for (const std::string& line : report.stale) text += fmt::format("known failure '{}' did not fail\n", line);
   text += fmt::format("{}: {} calls of {} operators in {:.1f} s", report.device, report.calls(),
                       report.operators.size(), report.seconds);
@@ -79,6 +82,8 @@ std::string json_of(const ConformReport& report) {
     }
     operators.push_back(
         {{"op", op.op}, {"state", to_string(op.state)}, {"seconds", op.seconds}, {"dtypes", std::move(cells)}});
+    if (!op.held_against.empty()) operators.back()["held_against"] = op.held_against;
+    if (!op.not_run.empty()) operators.back()["not_judged"] = op.not_run;
   }
   Json out = {{"conform_report", 1},
               {"device", report.device},

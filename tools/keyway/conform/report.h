@@ -45,10 +45,12 @@ struct ConformCell {
 };
 
 struct OperatorReport {
-  std::string op;
+  std::string op = {};
   ConformState state = ConformState::NotRun;
-  std::map<ScalarType, ConformCell> cells;  // empty where it was not judged
+  std::map<ScalarType, ConformCell> cells = {};  // empty where it was not judged
   double seconds = 0;
+  std::string held_against = {};          // judges.h
+  std::vector<std::string> not_run = {};  // what of it no served call was judged for: "Meta", "gradient"
 };
 
 struct ConformReport {

@@ -33,8 +33,8 @@ Value seed_of(SchemaType type, const Value& value) {
 
 }  // namespace
 
-CallPlan::CallPlan(const OperatorHandle& op, std::uint64_t seed) : op_(op), seed_(seed ^ fnv1a(op.name())) {
-  const std::vector<Value> example = seed_call(op);
+CallPlan::CallPlan(const OperatorHandle& op, std::uint64_t seed, const std::vector<Value>& example)
+    : op_(op), seed_(seed ^ fnv1a(op.name())) {
   bases_.push_back(base_of(example));
   for (std::size_t i = 0; i < bases_[0].changes.size(); ++i) {
     for (std::size_t j = 0; j < bases_[0].changes[i].size(); ++j) singles_.push_back({i, j});

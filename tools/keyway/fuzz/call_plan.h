@@ -13,7 +13,9 @@ namespace keyway::inline v1::tools {
 
 class CallPlan {
  public:
-  CallPlan(const OperatorHandle& op, std::uint64_t seed);
+  CallPlan(const OperatorHandle& op, std::uint64_t seed) : CallPlan(op, seed, seed_call(op)) {}
+  // Around another call than the operator's example.
+  CallPlan(const OperatorHandle& op, std::uint64_t seed, const std::vector<Value>& example);
 
   std::vector<Value> call(std::size_t index) const;
   // How many calls change one argument only.

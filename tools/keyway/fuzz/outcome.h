@@ -20,7 +20,8 @@ enum class Verdict : std::uint8_t {
   MetaDiffers,       // Meta gives another shape, dtype or stride, or an error
   ArgumentChanged,   // an argument that is not written to, or any after an error
   Differs,           // from what the CPU gives for the same arguments
-  GradientFails,     // a result with a graph whose backward fails
+  GradientFails,     // a result with a graph whose backward fails, or gives what is no gradient
+  BreaksSchema,      // a kernel writes to, or gives back, other memory than its schema says
   Crash,
   Hang,
   Leak,
@@ -42,6 +43,7 @@ constexpr std::string_view to_string(Verdict verdict) {
                                                   "argument changed",
                                                   "differs",
                                                   "gradient fails",
+                                                  "breaks its schema",
                                                   "crash",
                                                   "hang",
                                                   "leak"};

@@ -1,4 +1,5 @@
 #include <keyway/core/schema/schema.h>
+#include <keyway/tools/keyway/fuzz/functional_form.h>
 #include <keyway/tools/keyway/fuzz/seed_call.h>
 #include <keyway/tools/op_examples/arguments.h>
 
@@ -10,21 +11,6 @@
 namespace keyway::inline v1::tools {
 
 namespace {
-
-// The overload that returns what an out= overload writes: the same name and arguments.
-std::optional<OperatorHandle> functional_of(const OperatorHandle& out) {
-  const FunctionSchema& schema = out.schema();
-  const std::size_t inputs = schema.arguments().size() - schema.out_count();
-  const std::string name(schema.name());
-  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
-    if (op.entry().info().name != out.entry().info().name) continue;
-    const FunctionSchema& other = op.schema();
-    if (other.is_out() || other.arguments().size() != inputs) continue;
-    const auto same = [](const Argument& a, const Argument& b) { return a.name() == b.name() && a.type() == b.type(); };
-    if (std::equal(other.arguments().begin(), other.arguments().end(), schema.arguments().begin(), same)) return op;
-  }
-  return std::nullopt;
-}
 
 // Empty tensors for the results. Their dtypes come from Meta, where no kernel runs.
 void add_outputs(const OperatorHandle& op, const OperatorHandle& functional, const Literal& call,
@@ -82,21 +68,21 @@ std::vector<Value> values_of(const Stack& stack) {
   return values;
 }
 
-std::vector<Value> example_call(const OperatorHandle& op) {
-  const ExampleText example = parse_example(op.entry().info().example);
+}  // namespace
+
+std::vector<Value> values_of_example(const OperatorHandle& op, std::string_view text) {
+  const ExampleText example = parse_example(text);
   if (!op.schema().is_out()) return values_of(make_arguments(op.entry(), example.call));
-  const std::optional<OperatorHandle> functional = functional_of(op);
+  const std::optional<OperatorHandle> functional = functional_form(op);
   if (!functional) throw std::runtime_error("no overload returns what this one writes");
   std::vector<Value> values = values_of(make_arguments(functional->entry(), example.call));
   add_outputs(op, *functional, example.call, values);
   return values;
 }
 
-}  // namespace
-
 std::vector<Value> seed_call(const OperatorHandle& op) {
   try {
-    return example_call(op);
+    return values_of_example(op, op.entry().info().example);
   } catch (const std::exception&) {
     // No example, or one that is another overload's.
   }
