@@ -40,11 +40,11 @@ class Selector {
     switch (item.kind()) {
       case Kind::Integer: return take_integer(item.integer());
       case Kind::Slice: return take_slice(item.slice());
-      case Kind::None:
+      case Kind::NewAxis:
         made_.view = made_.view.unsqueeze(dim_);
         ++dim_;
         return;
-      case Kind::Ellipsis:
+      case Kind::Dots:
         dim_ += unnamed_;
         self_dim_ += unnamed_;
         return;

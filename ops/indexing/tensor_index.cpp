@@ -10,7 +10,7 @@ Slice::Slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop
   KEYWAY_CHECK(step_ > 0, "the step of a slice must be greater than zero, not {}; flip() reverses a tensor", step_);
 }
 
-TensorIndex::TensorIndex(const char* ellipsis) : kind_(Kind::Ellipsis) {
+TensorIndex::TensorIndex(const char* ellipsis) : kind_(Kind::Dots) {
   KEYWAY_CHECK(ellipsis != nullptr && std::string_view(ellipsis) == "...",
                "a text that is an index must be '...', not '{}'", ellipsis == nullptr ? "" : ellipsis);
 }

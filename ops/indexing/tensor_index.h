@@ -43,10 +43,10 @@ class Slice final {
 
 class TensorIndex final {
  public:
-  enum class Kind : std::uint8_t { None, Ellipsis, Integer, Boolean, Slice, Tensor };
+  enum class Kind : std::uint8_t { NewAxis, Dots, Integer, Boolean, Slice, Tensor };
 
-  TensorIndex(std::nullopt_t) : kind_(Kind::None) {}         // NOLINT
-  TensorIndex(EllipsisIndexType) : kind_(Kind::Ellipsis) {}  // NOLINT
+  TensorIndex(std::nullopt_t) : kind_(Kind::NewAxis) {}         // NOLINT
+  TensorIndex(EllipsisIndexType) : kind_(Kind::Dots) {}  // NOLINT
   // "...", as Ellipsis. Errors (Value): another text.
   KEYWAY_API TensorIndex(const char* ellipsis);  // NOLINT
   template <std::integral T>
@@ -57,8 +57,8 @@ class TensorIndex final {
   TensorIndex(keyway::Tensor tensor) : kind_(Kind::Tensor), tensor_(std::move(tensor)) {}  // NOLINT
 
   Kind kind() const { return kind_; }
-  bool is_none() const { return kind_ == Kind::None; }
-  bool is_ellipsis() const { return kind_ == Kind::Ellipsis; }
+  bool is_none() const { return kind_ == Kind::NewAxis; }
+  bool is_ellipsis() const { return kind_ == Kind::Dots; }
   bool is_integer() const { return kind_ == Kind::Integer; }
   bool is_boolean() const { return kind_ == Kind::Boolean; }
   bool is_slice() const { return kind_ == Kind::Slice; }

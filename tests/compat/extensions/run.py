@@ -30,7 +30,9 @@ class Extension:
     name: str
     version: str
     sha256: str
-    tests: tuple[str, ...]
+    tests: tuple[str, ...] = ()  # of this folder
+    own: tuple[str, ...] = ()  # of the extension's sources: files or folders
+    left_out: tuple[str, ...] = ()  # of those, by pytest's --deselect
     needs: tuple[str, ...] = ()
 
 
@@ -79,29 +81,36 @@ class Workplace:
             errors = [line for line in log.read_text().splitlines() if re.search(r"error[: ]", line, re.IGNORECASE)]
             raise SystemExit("\n".join([f"run.py: {' '.join(arguments)} failed; {log} has it all:", *errors[:10]]))
 
-    def sources_of_pybind11(self) -> Path:
-        """fast_rnnt compiles pybind11 with itself, and would fetch an old version that CMake 4 refuses."""
-        folder = self.folder / "pybind11"
+    def sources(self, name: str, requirement: str) -> Path:
+        """The folder into which the source archive that a line of requirements names was unpacked."""
+        folder = self.folder / "sources" / name
         if not folder.exists():
-            self.pip(self.folder / "pybind11.log", "download", "--no-deps", "--no-binary", "pybind11", "--dest",
-                     str(self.folder), "pybind11")
-            [archive] = self.folder.glob("pybind11-*.tar.gz")
-            shutil.unpack_archive(archive, self.folder / "unpacked")
-            (self.folder / "unpacked" / archive.name.removesuffix(".tar.gz")).rename(folder)
+            (self.folder / f"{name}.txt").write_text(requirement + "\n")
+            fetched = self.folder / "fetched" / name
+            self.pip(self.folder / f"{name}.log", "download", "--no-deps", "--no-build-isolation", "--no-binary", ":all:",
+                     "--dest", str(fetched), "-r", str(self.folder / f"{name}.txt"))
+            [archive] = fetched.iterdir()
+            shutil.unpack_archive(archive, fetched / "unpacked")
+            [unpacked] = (fetched / "unpacked").iterdir()
+            folder.parent.mkdir(exist_ok=True)
+            unpacked.rename(folder)
         return folder
 
+    def sources_of(self, extension: Extension) -> Path:
+        return self.sources(extension.name,
+                            f"{extension.name}=={extension.version} --hash=sha256:{extension.sha256}")
+
     def build(self, extension: Extension) -> None:
-        requirement = self.folder / f"{extension.name}.txt"
-        requirement.write_text(f"{extension.name}=={extension.version} --hash=sha256:{extension.sha256}\n")
         if extension.name == "fast_rnnt":
             self.environment["FT_CMAKE_ARGS"] = " ".join([
                 "-DCMAKE_BUILD_TYPE=Release", "-DFT_BUILD_TESTS=OFF", "-DFT_WITH_CUDA=OFF", "-DCMAKE_CXX_STANDARD=20",
-                f"-DFETCHCONTENT_SOURCE_DIR_PYBIND11={self.sources_of_pybind11()}"])
+                # It compiles pybind11 with itself, and would fetch an old version that CMake 4 refuses.
+                f"-DFETCHCONTENT_SOURCE_DIR_PYBIND11={self.sources('pybind11', 'pybind11')}"])
         started = time.monotonic()
         shutil.rmtree(self.folder / "wheels", ignore_errors=True)
-        self.pip(self.folder / f"{extension.name}.log", "wheel", "--verbose", "--no-deps", "--no-build-isolation", "--no-binary",
-                 ":all:", "--no-cache-dir", "--require-hashes", "--wheel-dir", str(self.folder / "wheels"), "-r",
-                 str(requirement))
+        sources = self.sources_of(extension)
+        self.pip(self.folder / f"{extension.name}.log", "wheel", "--verbose", "--no-deps", "--no-build-isolation",
+                 "--no-cache-dir", "--wheel-dir", str(self.folder / "wheels"), str(sources))
         [wheel] = (self.folder / "wheels").iterdir()
         self.pip(self.folder / "install.log", "install", "--no-deps", "--upgrade", "--target", str(self.site), str(wheel))
         print(f"{extension.name} {extension.version}: built in {time.monotonic() - started:.0f} s", flush=True)
@@ -110,10 +119,26 @@ class Workplace:
         return (self.site / f"{extension.name}-{extension.version}.dist-info").exists()
 
     def test(self, extension: Extension) -> bool:
-        print(f"{extension.name}: ", end="", flush=True)
-        command = [self.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(str(HERE / file) for file in extension.tests)]
-        done = subprocess.run(command, env=self.environment, cwd=HERE, stdout=subprocess.PIPE, text=True, check=False)
-        print(done.stdout if done.returncode else done.stdout.splitlines()[-1], flush=True)
+        passed = True
+        if extension.tests:
+            passed = self.pytest(extension, HERE, [str(HERE / file) for file in extension.tests])
+        if extension.own:
+            # From a copy of the tests alone: beside the sources, these would be imported in place of what was built.
+            folder = self.folder / "own_tests" / extension.name
+            shutil.rmtree(folder, ignore_errors=True)
+            for path in extension.own:
+                source, copy = self.sources_of(extension) / path, folder / path
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copytree(source, copy) if source.is_dir() else shutil.copy(source, copy)
+            left_out = [argument for test in extension.left_out for argument in ("--deselect", test)]
+            passed = self.pytest(extension, folder, [*extension.own, *left_out]) and passed
+        return passed
+
+    def pytest(self, extension: Extension, folder: Path, arguments: list[str]) -> bool:
+        command = [self.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+        done = subprocess.run(command, env=self.environment, cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
+        said = done.stdout if done.returncode else done.stdout.splitlines()[-1]
+        print(f"{extension.name}{'' if folder == HERE else ', its own tests'}: {said}", flush=True)
         return done.returncode == 0
 
 
