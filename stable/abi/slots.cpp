@@ -33,6 +33,14 @@ StableIValue take_optional(StableIValue slot) {
   return *owned;
 }
 
+// PyTorch's C ABI has no slot for objects of registered classes.
+template <typename T>
+constexpr bool kHasSlot = !std::is_same_v<T, CustomObject>;
+template <typename T>
+constexpr bool kHasSlot<std::optional<T>> = kHasSlot<T>;
+template <typename T>
+constexpr bool kHasSlot<std::vector<T>> = kHasSlot<T>;
+
 // Values of the classes of value_class.h. Lists of tensors that may be absent are told by their type alone.
 template <typename T>
 T value_in(StableIValue slot) {
@@ -114,7 +122,14 @@ void visit_type(SchemaType type, const F& f) {
   bool found = append_code(code, type);
   if (found) {
     const std::string_view letters = code.view() == "W" ? "T" : code.view();
-    found = detail::visit_value_class(detail::tag_of_code(letters), f);
+    const bool visited = detail::visit_value_class(detail::tag_of_code(letters), [&]<typename T>() {
+      if constexpr (kHasSlot<T>) {
+        f.template operator()<T>();
+      } else {
+        found = false;
+      }
+    });
+    found = found && visited;
   }
   if (!found) KEYWAY_FAIL(NotImplemented, "the stable C ABI has no slot for the type {}", to_string(type));
 }
