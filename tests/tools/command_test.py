@@ -415,6 +415,44 @@ class Fuzz(Case):
         self.assertRegex(run.stderr, r"^keyway fuzz: .*cuda.*\n$")
 
 
+class Conform(Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.cube = str(Path(PLUGIN).with_name("libkeyway_test_cube.so"))  # has graphs::cube, and its gradient
+
+    def examples(self, line):
+        path = self.folder / "examples.txt"
+        path.write_text(line + "\n")
+        return str(path)
+
+    def test_what_a_plug_in_registers_is_judged_and_nothing_else(self):
+        report = self.folder / "report.json"
+        text = self.expect(keyway("--plugin", self.cube, "conform", "--calls", "200", "--json", str(report)), 0)
+        self.assertRegex(text, r"^cpu: \d+ calls of 1 operators in [\d.]+ s, 1 pass\n$")
+        operators = json.loads(report.read_text())["operators"]
+        self.assertEqual([(op["op"], op["held_against"]) for op in operators], [("graphs::cube", "itself")])
+
+    def test_examples_say_which_value_a_call_has(self):
+        conform = ["--plugin", self.cube, "conform", "--calls", "50", "--examples"]
+        self.expect(keyway(*conform, self.examples("graphs::cube ([2.0]) == [8.0]")), 0)
+        run = keyway(*conform, self.examples("graphs::cube ([2.0]) == [9.0]"))
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("graphs::cube float32: fail: example: differs: result 0 of its example is 8 at element 0, not 9",
+                      run.stdout)
+        repeated = run.stdout.split("keyway --plugin")[1].splitlines()[0].split()[1:]
+        again = keyway("--plugin", self.cube, *repeated)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("\nexample: differs: result 0 of its example is 8 at element 0, not 9\n", again.stdout)
+        self.expect(keyway(*conform, self.examples("graphs::cube [2.0]")), 2,
+                    "keyway conform: line 1 of the examples is 'graphs::cube [2.0]', but must be 'operator (arguments)'\n")
+
+    def test_the_device_type_that_a_plug_in_brings_is_judged(self):
+        run = keyway("--plugin", PLUGIN, "conform", "--calls", "2", "--op", "add.Tensor")
+        self.assertIn(f"{Path(PLUGIN).stem.removeprefix('libkeyway_')}: ", run.stdout)
+
+
 class Colours(Case):
     ESCAPE = "\033["
     BOLD = "\033[1m"

@@ -63,21 +63,25 @@ ExitStatus repeat_call(const CommandOptions& options) {
   return ExitStatus::Ok;
 }
 
-// Of libraries that bring kernels of one device type and none of the CPU's, that type is meant.
+// What libraries are about that say nothing of it: the device type that they bring, else the CPU if they have kernels
+// of it, else the device type that they have kernels of.
 DeviceType device_of(const RegistryBefore& before) {
-  const auto brings = [&](DeviceType type) {
-    const std::vector<OperatorHandle> ops = Dispatcher::singleton().ops();
-    return before.lacks_backend(type) || std::any_of(ops.begin(), ops.end(), [&](const OperatorHandle& op) {
-             return before.is_changed(op, type) && (op.entry().has_kernel_for(type) || before.has_kernel(op, type));
-           });
+  const std::vector<OperatorHandle> ops = Dispatcher::singleton().ops();
+  const auto has_kernels = [&](DeviceType type) {
+    return std::any_of(ops.begin(), ops.end(), [&](const OperatorHandle& op) {
+      return before.is_changed(op, type) && op.entry().has_kernel_for(type);
+    });
   };
-  std::vector<DeviceType> types;
+  std::vector<DeviceType> brought, served;
   for (int i = 0; i < kNumDeviceTypes; ++i) {
     const auto type = static_cast<DeviceType>(i);
-    if (type != DeviceType::Meta && find_device_guard_impl(type) != nullptr && brings(type)) types.push_back(type);
+    if (type == DeviceType::CPU || type == DeviceType::Meta || find_device_guard_impl(type) == nullptr) continue;
+    if (before.lacks_backend(type)) brought.push_back(type);
+    if (has_kernels(type)) served.push_back(type);
   }
-  if (brings(DeviceType::CPU) || types.empty()) return DeviceType::CPU;
-  KEYWAY_CHECK(types.size() == 1, "the libraries bring kernels of several device types: say --device");
+  if (brought.empty() && (served.empty() || has_kernels(DeviceType::CPU))) return DeviceType::CPU;
+  const std::vector<DeviceType>& types = brought.empty() ? served : brought;
+  KEYWAY_CHECK(types.size() == 1, "--plugin brings kernels of several device types: say --device");
   return types[0];
 }
 

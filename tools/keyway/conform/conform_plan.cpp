@@ -72,6 +72,17 @@ void change_sizes(Values& values, Random& random) {
   }
 }
 
+// Tensors for results of the sizes of the first tensor, which many results have: so that their strides count.
+void give_results_sizes(const FunctionSchema& schema, Values& values) {
+  const Sizes* first = nullptr;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (TensorRecipe& recipe : values[i].tensors) {
+      if (first == nullptr) first = &recipe.sizes;
+      if (schema.arguments()[i].is_out()) recipe.sizes = *first;
+    }
+  }
+}
+
 // Of a pointwise operator integers are numbers, and of others as often as not indices.
 void change_dtypes(Values& values, bool is_pointwise, Random& random) {
   static const std::vector<ScalarType> kFloats = {kFloat, kFloat, kFloat, kHalf, kBFloat16, kDouble, kComplexFloat};
@@ -216,6 +227,7 @@ void ConformPlan::change_plain_arguments(std::vector<Value>& values, Random& ran
 std::vector<Value> ConformPlan::composed(Random random) const {
   Values values = example_;
   change_sizes(values, random);
+  if (op_.schema().is_out() && random.percent(30)) give_results_sizes(op_.schema(), values);
   change_dtypes(values, op_.entry().has_tag("pointwise"), random);
   const double great = op_.entry().has_tag("pointwise") ? kGreat : kGreatTerm;
   const auto draw_pattern = [&] {

@@ -62,6 +62,7 @@ OperatorJudges::OperatorJudges(const OperatorHandle& op, const ConformOptions& o
       add("example", make_example_judge(op, device, options.examples.text_of(op)), 1);
       add("Meta", make_meta_judge(op, device), kSome);
       add("schema", make_schema_judge(op, device), kSome);
+      if (device == DeviceType::CPU) add("memory", make_memory_judge(op, device), kUnderConditions);
       if (functional_form(op)) break;  // which is judged
       add("precision", make_precision_judge(op, device), kSome);
       add("gradient", make_derivative_judge(op, device), kSome);

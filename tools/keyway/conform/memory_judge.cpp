@@ -83,7 +83,9 @@ class MemoryJudge final : public Judge {
     if (!call.leaves_device) return "another device or stream is current";
     if (!has_failed) return call.error.empty() ? bits_difference(op_, call, usual) : call.error;
     if (call.error.empty()) return "the call is served, though an allocation of it was refused";
-    if (call.is_served) return "the error is another: " + call.error;
+    // What crosses the C ABI keeps its text, and not its kind.
+    const bool says_why = !call.is_served || call.error.find("there is no memory for") != std::string::npos;
+    if (!says_why) return "the error is another: " + call.error;
     return changed_argument(call, before);
   }
   // What is written may have been written in part, if the call has several parts.

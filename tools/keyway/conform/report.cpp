@@ -204,13 +204,15 @@ std::string html_of(const ConformReport& report) {
   }
   page +=
       "</p>\n<p><input placeholder=\"operator or state\" aria-label=\"filter\"></p>\n<table><thead><tr><th>operator"
-      "</th><th>state</th><th>s</th>";
+      "</th><th>state</th><th>held against</th><th>not judged</th><th>s</th>";
   for (const ScalarType dtype : dtypes) page += fmt::format("<th>{}</th>", to_string(dtype));
   page += "</tr></thead><tbody>\n";
   for (const OperatorReport& op : report.operators) {
     const std::string_view state = to_string(op.state);
-    page += fmt::format("<tr data-text=\"{} {}\"><td>{}</td><td class=\"{}\">{}</td><td>{:.2f}</td>", escaped(op.op),
-                        state, escaped(op.op), state.substr(0, state.find(' ')), state, op.seconds);
+    page +=
+        fmt::format("<tr data-text=\"{} {}\"><td>{}</td><td class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{:.2f}</td>",
+                    escaped(op.op), state, escaped(op.op), state.substr(0, state.find(' ')), state,
+                    escaped(op.held_against), escaped(fmt::format("{}", fmt::join(op.not_run, ", "))), op.seconds);
     for (const ScalarType dtype : dtypes) {
       const auto cell = op.cells.find(dtype);
       page += cell == op.cells.end() ? "<td></td>" : cell_html(cell->second);
