@@ -84,6 +84,7 @@ function(keyway_add_cuda_kernels target)
   list(JOIN architectures ", " architectures)
   set_property(SOURCE ${drivers} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_DEFINITIONS
     KEYWAY_CUDA_ARCHITECTURES="${architectures}")
+  set_property(SOURCE ${drivers} TARGET_DIRECTORY ${target} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${target} PRIVATE ${kernels} ${drivers})
   target_include_directories(${target} PRIVATE ${KEYWAY_SOURCES})
   target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})

@@ -57,18 +57,20 @@ TEST_CASE("the fifteen difficult entries are accepted") {
 }
 
 TEST_CASE("a recipe's rule of vmap is for operators that have the arguments it reads") {
-  const auto rule_of = [](const std::string& func, const std::string& recipe) {
-    const auto result = testing::build(testing::file_of(R"({ "func": ")" + func + R"(", ")" + recipe +
-                                                        R"(": "F", "derivatives": {}, "doc": "Does.", )"
-                                                        R"("example": "f([1.0]) == 1.0" })"));
+  const auto rule_of = [](const std::string& func, const std::string& recipe, const std::string& contract) {
+    const auto result = testing::build(
+        testing::file_of(R"({ "func": ")" + func + R"(", ")" + recipe + R"(": "F", "requires": [")" + contract +
+                         R"("], "derivatives": {}, "doc": "Does.", "example": "f([1.0]) == 1.0" })"));
+    INFO(result.errors);
     REQUIRE(result.errors.empty());
     return std::string(result.families->front().ops.front().vmap.name);
   };
-  CHECK(rule_of("f(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", "reduction") == "reduction");
-  CHECK(rule_of("f(Tensor x, int[1] dim=[], bool keepdim=False) -> Tensor", "reduction") == "each");
-  CHECK(rule_of("f(Tensor self) -> Tensor", "reduction") == "each");
-  CHECK(rule_of("f(Tensor(a) self, int dim=0) -> Tensor(a)", "view") == "shape");
-  CHECK(rule_of("f(Tensor(a) self) -> Tensor(a)", "view") == "each");
+  const std::string along = ", int[1] dim=[], bool keepdim=False) -> Tensor";
+  CHECK(rule_of("f(Tensor self" + along, "reduction", "are_dims(dim, self.dim())") == "reduction");
+  CHECK(rule_of("f(Tensor x" + along, "reduction", "are_dims(dim, x.dim())") == "each");
+  CHECK(rule_of("f(Tensor self) -> Tensor", "reduction", "self.dim() > 0") == "each");
+  CHECK(rule_of("f(Tensor(a) self, int dim=0) -> Tensor(a)", "view", "is_dim(dim, self.dim())") == "shape");
+  CHECK(rule_of("f(Tensor(a) self) -> Tensor(a)", "view", "self.dim() > 0") == "each");
 }
 
 TEST_CASE("an op of one file may be called in another") {
