@@ -4,6 +4,8 @@ import copy
 import gc
 import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import keyway
@@ -176,3 +178,22 @@ def test_a_plug_in_whose_objects_live_is_not_unloaded():
     assert keyway.classes.plugin_classes.Counter().count() == 1
     gc.collect()
     again.unload()
+
+
+TORCH = """
+import sys, torch
+torch.classes.load_library(sys.argv[1])
+assert sys.argv[1] in torch.classes.loaded_libraries
+shelf = torch.classes.shelves.Shelf(2)
+shelf.put(torch.ones(2))
+assert isinstance(shelf, torch.ScriptObject) and isinstance(shelf, torch._C.ScriptObject)
+print(torch.ops.shelves.weigh(shelf, torch.full((2,), 5.0)).tolist())
+"""
+
+
+def test_the_package_torch_has_the_classes():
+    path = os.pathsep.join([str(Path(keyway.compat_path) / "python"), *sys.path])
+    done = subprocess.run([sys.executable, "-c", TORCH, os.path.realpath(plugin_file("shelves"))], capture_output=True,
+                          text=True, check=False, env={**os.environ, "PYTHONPATH": path})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[5.0, 5.0]\n"
