@@ -79,14 +79,12 @@ void add_plugins(nb::module_& module) {
       .def_prop_ro("name", &PluginObject::name)
       .def_prop_ro("path", &PluginObject::path)
       .def_prop_ro("loaded", &PluginObject::loaded, "Whether it was not unloaded.")
-      .def(
-          "unload", &PluginObject::unload, nb::arg("wait") = nb::none(),
-          "Takes back what it registered, waits for calls that are under way in its kernels, and unloads its library. "
-          "Errors, and then it is loaded as before: tensors, pinned memory, events or graphs of a device type that it "
-          "serves live, and the error says how many; from inside a call of its kernels. With wait, in seconds, it "
-          "waits "
-          "so long until these are let go, and refuses too if calls of its kernels go on so long. Nobody may hold what "
-          "else its code made.")
+      .def("unload", &PluginObject::unload, nb::arg("wait") = nb::none(),
+           "Takes back what it registered, waits for calls that are under way in its kernels, and unloads its library. "
+           "Errors, and then it is loaded as before: tensors, pinned memory, events or graphs of a device type that it "
+           "serves live, or objects of its classes, and the error says how many; from inside a call of its kernels. "
+           "With wait, in seconds, it waits so long until these are let go, and refuses too if calls of its kernels "
+           "go on so long. Nobody may hold what else its code made.")
       .def("__repr__", [](const PluginObject& self) {
         return "<keyway.Plugin " + self.name() + (self.loaded() ? "" : ", unloaded") + ">";
       });

@@ -37,8 +37,9 @@ inline constexpr NamedType kNamedTypes[] = {
     {'m', TypeKind::MemoryFormat, "MemoryFormat", "MemoryFormat", "MemoryFormat", "memory_format"},
     {'e', TypeKind::Device, "Device", "Device", "Device", "Device"},
     {'g', TypeKind::Generator, "Generator", "Generator", "const Generator&", "Generator"},
-    // Of any registered class. Which one the schema's name says, and the C++ class in a kernel's parameter.
-    {'o', TypeKind::Class, "object", "CustomObject", "const CustomObject&", "ScriptObject"},
+    // Of any registered class: which one, the schema's name says, and what a kernel's parameter points to. The text in
+    // C++ is for errors; canonically it is a CustomObject.
+    {'o', TypeKind::Class, "object", "intrusive_ptr<class>", "const intrusive_ptr<class>&", "ScriptObject"},
     // Tensor(a!), which only signatures know, and no result at all.
     {'W', TypeKind::None, "Tensor(a!)", "%&", "%&", ""},
     {'-', TypeKind::None, "()", "void", "void", ""},

@@ -7,7 +7,15 @@
 
 #include <algorithm>
 
-namespace keyway::inline v1::detail {
+namespace keyway::inline v1 {
+
+bool takes_objects(const FunctionSchema& schema) {
+  SignatureCode codes;
+  for (const Argument argument : schema.arguments()) append_code(codes, argument.type());
+  return codes.view().find('o') != std::string_view::npos;
+}
+
+namespace detail {
 
 namespace {
 
@@ -74,4 +82,6 @@ void check_results(const OperatorEntry& op, const Stack& stack, std::size_t firs
   }
 }
 
-}  // namespace keyway::inline v1::detail
+}  // namespace detail
+
+}  // namespace keyway::inline v1

@@ -1,11 +1,21 @@
 // What is wrong with the arguments of a boxed call, asked once something is, and with what a boxed kernel left.
 #pragma once
 
+#include <keyway/core/base/macros.h>
+#include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/call/kernel.h>
 #include <keyway/dispatch/call/operator_entry.h>
 
 #include <cstddef>
 #include <string>
+
+namespace keyway::inline v1 {
+
+// Whether an operator takes objects of registered classes, by themselves or in lists or dictionaries. Tools that make
+// arguments up have none.
+KEYWAY_API bool takes_objects(const FunctionSchema& schema);
+
+}  // namespace keyway::inline v1
 
 namespace keyway::inline v1::detail {
 

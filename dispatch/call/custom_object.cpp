@@ -17,8 +17,9 @@ std::string class_name_of(const std::type_info& type) {
 
 std::string CustomObject::class_name() const {
   if (!object_) return "None";
-  const auto found = CustomClass::of(*object_, typeid(CustomClassHolder));
-  return found ? found->name() : class_name_of(typeid(*object_.get()));
+  const CustomClassHolder& held = *object_;
+  const auto found = CustomClass::of(held, typeid(CustomClassHolder));
+  return found ? found->name() : class_name_of(typeid(held));
 }
 
 bool CustomObject::is_of(std::string_view class_name) const {
@@ -30,10 +31,11 @@ bool CustomObject::is_of(std::string_view class_name) const {
 }
 
 void CustomObject::adopt(const std::type_info& known_as) {
-  const auto found = CustomClass::of(*object_, known_as);
+  CustomClassHolder& held = *object_;
+  const auto found = CustomClass::of(held, known_as);
   KEYWAY_CHECK_AS(Type, found, "objects of the C++ class {} are no values of operators: no library has registered it",
-                  class_name_of(typeid(*object_.get())));
-  found->adopt(*object_);
+                  class_name_of(typeid(held)));
+  found->adopt(held);
 }
 
 void CustomObject::wrong_class(const std::type_info& wanted) const {

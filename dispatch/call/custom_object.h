@@ -40,8 +40,9 @@ class KEYWAY_API CustomObject {
   template <detail::CustomClassType T>
   intrusive_ptr<T> to() const {
     if (!object_) return nullptr;
-    if (typeid(*object_.get()) == typeid(T)) return intrusive_ptr<T>::retain(static_cast<T*>(object_.get()));
-    T* const found = dynamic_cast<T*>(object_.get());
+    CustomClassHolder& held = *object_;
+    if (typeid(held) == typeid(T)) return intrusive_ptr<T>::retain(static_cast<T*>(&held));
+    T* const found = dynamic_cast<T*>(&held);
     if (found == nullptr) wrong_class(typeid(T));
     return intrusive_ptr<T>::retain(found);
   }

@@ -1,10 +1,8 @@
 #include <keyway/core/schema/schema.h>
-#include <keyway/core/schema/signature_code.h>
 #include <keyway/dispatch/call/box_by_schema.h>
 #include <keyway/dispatch/call/boxed_arguments.h>
 #include <keyway/dispatch/call/leave_op.h>
 #include <keyway/dispatch/call/operator_entry.h>
-#include <keyway/dispatch/call/signature.h>
 
 #include <new>
 #include <stdexcept>
@@ -27,12 +25,6 @@ std::string print(const FunctionSchema& schema, const void* const* arguments) {
     text += std::string(schema.arguments()[i].name()) + " = " + value;
   }
   return text;
-}
-
-bool takes_objects(const FunctionSchema& schema) {
-  SignatureCode codes;
-  for (const Argument argument : schema.arguments()) append_code(codes, argument.type());
-  return codes.view().find('o') != std::string_view::npos;
 }
 
 // Of a call with types, what of its objects is of another class than the schema names; empty if that is not so. A

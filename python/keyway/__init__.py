@@ -68,6 +68,7 @@ from keyway._tensor.methods import (
 from keyway._functions.grids import gradient as gradient, nonzero_static as nonzero_static, unravel_index as unravel_index
 from keyway._tensor.methods import nonzero as nonzero  # type: ignore[assignment]  # the extension's, with as_tuple
 from keyway._backends import get_device_module as get_device_module, is_there as _is_device_type
+from keyway._library.classes import classes as classes
 from keyway._library.ops import explain as explain, ops as ops, registry_snapshot as registry_snapshot, what_if as what_if
 from keyway._paths import (
     cmake_prefix_path as cmake_prefix_path, compat_path as compat_path, include_path as include_path,

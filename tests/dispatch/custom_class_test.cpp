@@ -4,10 +4,14 @@
 #include <keyway/dispatch/registry/class_builder.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
+#include <keyway/tests/dispatch/failing_new.h>
 
+#include <atomic>
 #include <map>
+#include <new>
 #include <optional>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -311,4 +315,49 @@ TEST_CASE("a class is registered without a block, for good, and is taken by bloc
   const auto handle = m.commit();
   CHECK(call_boxed("lone_users::n", {call_boxed("lone_classes::Lone", {})}).to_int() == 4);
   CHECK_THAT(error_of([] { MethodArgument("x") = IValue(Device(kCPU)); }), Contains("a default of type Device"));
+}
+
+TEST_CASE("where memory runs out while a class is registered, nothing of it is") {
+  int failures = 0;
+  for (bool is_done = false; !is_done; ++failures) {
+    Library m(Library::Kind::Def, "classes");
+    m.class_<Tally>("Tally").def("add", &Tally::add);
+    m.class_<Label>("Label");
+    BlockRequest request = m.take_request();
+    RegistrationHandle handle;
+    allocations_left = failures;
+    try {
+      handle = Dispatcher::singleton().commit(std::move(request));
+      is_done = true;
+    } catch (const std::bad_alloc&) {
+    }
+    allocations_left = -1;
+    for (const char* name : {"classes.Tally", "classes.Label"})
+      if (static_cast<bool>(CustomClass::find(name)) != is_done) FAIL(name << " after " << failures);
+    if (CustomClass::find(typeid(Tally)).defined() != is_done) FAIL("the C++ class after " << failures);
+    if (Dispatcher::singleton().find_op("classes::Tally.add").has_value() != is_done) FAIL("add after " << failures);
+  }
+  CHECK(failures > 10);
+  CHECK_FALSE(CustomClass::find("classes.Tally"));
+}
+
+TEST_CASE("an object that several threads give away at once counts once") {
+  const auto handle = registered();
+  const auto of = CustomClass::find("classes.Tally");
+  for (int round = 0; round < 200; ++round) {
+    const TallyPtr object = make_intrusive<Tally>(1);
+    std::atomic<int> ready{0};
+    std::vector<std::thread> givers;
+    for (int i = 0; i < 3; ++i)
+      givers.emplace_back([&] {
+        ++ready;
+        while (ready != 3) {
+        }
+        CustomObject given(object);
+        if (given.class_name() != "classes.Tally") ready = -100;
+      });
+    for (std::thread& giver : givers) giver.join();
+    REQUIRE((ready == 3 && of->objects() == 1));
+  }
+  CHECK(of->objects() == 0);
 }

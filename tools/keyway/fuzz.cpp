@@ -1,5 +1,6 @@
 // keyway fuzz: boundary calls against operators.
 #include <keyway/core/tensor/tensor_base.h>
+#include <keyway/dispatch/call/boxed_arguments.h>
 #include <keyway/ops/all.h>
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/keyway/fuzz/campaign.h>
@@ -98,7 +99,11 @@ bool is_there(DeviceType type) {
 
 ExitStatus run_fuzz(const FuzzOptions& options) {
   if (!options.repeat.empty()) return guarded("fuzz", ExitStatus::Usage, repeat_call, options);
-  const std::vector<OperatorHandle> ops = part_of(operators_like(options.pattern), options.part);
+  std::vector<OperatorHandle> ops = part_of(operators_like(options.pattern), options.part);
+  const std::size_t unsupported =
+      std::erase_if(ops, [](const OperatorHandle& op) { return takes_objects(op.schema()); });
+  if (unsupported > 0)
+    fmt::print("unsupported: {} operators take objects of registered classes, which are not made up\n", unsupported);
   if (ops.empty()) {
     fmt::print(stderr, "keyway fuzz: no operator fits\n");
     return ExitStatus::Failed;

@@ -137,6 +137,7 @@ class Classes(types.ModuleType):
 
     @property
     def loaded_libraries(self) -> set[str]:
+        """The files that load_library, this or that of keyway.ops, has loaded."""
         return ops.loaded_libraries
 
     def load_library(self, path: str | os.PathLike[str]) -> None:

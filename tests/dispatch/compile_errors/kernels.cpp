@@ -15,6 +15,8 @@ KEYWAY_SCHEMA("my::many(Tensor[] tensors, Tensor?[] maybe, Generator? generator=
 KEYWAY_SCHEMA("my::lists(str[] s, ScalarType[] t, int?[] n, int[][] i, Tensor[][] m) -> Tensor[][]");
 KEYWAY_SCHEMA("my::opt(int? n, Scalar? s, float[]? xs, str? t, bool? b) -> int?");
 
+struct Foo : CustomClassHolder {};
+
 using T = const TensorBase&;
 using I = std::int64_t;
 template <typename R, typename... A>
@@ -38,6 +40,7 @@ void kernels(Library& m) {
   m.impl<"my::lists">(fn<std::vector<std::vector<TensorBase>>, ArrayRef<std::string>, ArrayRef<ScalarType>, ArrayRef<std::optional<I>>, ArrayRef<std::vector<I>>, ArrayRef<std::vector<TensorBase>>>);
   m.impl<"my::lists">(fn<std::vector<std::vector<TensorBase>>, std::vector<std::string>, const std::vector<ScalarType>&, std::vector<std::optional<I>>, std::vector<std::vector<I>>, const std::vector<std::vector<TensorBase>>&>);
   m.def<"sum_of(Tensor self, int b=2) -> Tensor">(fn<TensorBase, T, I>);
+  m.def<"object(__torch__.torch.classes.my.Foo x, __torch__.torch.classes.my.Foo? y=None) -> __torch__.torch.classes.my.Foo[]">(fn<std::vector<intrusive_ptr<Foo>>, const intrusive_ptr<Foo>&, std::optional<intrusive_ptr<Foo>>>);
   m.def<"nothing() -> ()">(fn<void>);
   m.def<"number(Tensor self) -> Scalar">(fn<Scalar, T>);
 
@@ -57,6 +60,7 @@ void kernels(Library& m) {
   m.impl<"my::scale">(fn<TensorBase, double, T>);               // error: argument 1, 'self', is Tensor: a kernel takes const Tensor&, this one double
   m.impl<"my::scale">([](T self, I) { return self; });          // error: argument 2, 'by', is float: a kernel takes double, this one std::int64_t
   m.def<"t1(int n) -> int">(fn<I, double>);                     // error: argument 1, 'n', is int: a kernel takes std::int64_t, this one double
+  m.def<"t0(__torch__.torch.classes.my.Foo x) -> int">(fn<I, I>);  // error: argument 1, 'x', is __torch__.torch.classes.my.Foo: a kernel takes const intrusive_ptr<class>&, this one std::int64_t
   m.def<"t2(bool b) -> int">(fn<I, I>);                         // error: argument 1, 'b', is bool: a kernel takes bool, this one std::int64_t
   m.def<"t3(Scalar s) -> int">(fn<I, double>);                  // error: argument 1, 's', is Scalar: a kernel takes const Scalar&, this one double
   m.def<"t4(str s) -> int">(fn<I, I>);                          // error: argument 1, 's', is str: a kernel takes std::string_view, this one std::int64_t

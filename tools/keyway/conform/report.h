@@ -20,7 +20,7 @@ enum class ConformState : std::uint8_t {
   Timeout,
   KnownFailure,  // it fails, and is listed
   // None of these was judged.
-  Unsupported,  // no kernel serves it
+  Unsupported,  // no kernel serves it, or it takes objects of registered classes
   Fallback,     // the CPU's kernels serve it
   Composition,  // it calls other operators, which are judged
   NotRun,       // no call was served
