@@ -19,7 +19,8 @@ void cpu::flip_rows(const TensorBase& self, TensorBase& out) {
   float* to = out.data_ptr<float>();
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j)
-      to[(rows - 1 - i) * out.strides()[0] + j * out.strides()[1]] = from[i * self.strides()[0] + j * self.strides()[1]];
+      to[(rows - 1 - i) * out.strides()[0] + j * out.strides()[1]] =
+          from[i * self.strides()[0] + j * self.strides()[1]];
 }
 
 void cpu::named(const TensorBase& self, std::int64_t text, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
