@@ -45,7 +45,7 @@ class TensorIndex final {
  public:
   enum class Kind : std::uint8_t { NewAxis, Dots, Integer, Boolean, Slice, Tensor };
 
-  TensorIndex(std::nullopt_t) : kind_(Kind::NewAxis) {}         // NOLINT
+  TensorIndex(std::nullopt_t) : kind_(Kind::NewAxis) {}  // NOLINT
   TensorIndex(EllipsisIndexType) : kind_(Kind::Dots) {}  // NOLINT
   // "...", as Ellipsis. Errors (Value): another text.
   KEYWAY_API TensorIndex(const char* ellipsis);  // NOLINT
