@@ -114,9 +114,7 @@ void add_conform_command(CLI::App& keyway, ExitStatus& status) {
         options->conform.device = Device(name).type();
         options->has_device = true;
       },
-      "The device type to judge: cpu, cuda, or what a plug-in brings (default: cpu, or the one that --plugin has "
-      "kernels "
-      "of)");
+      "The device type to judge: cpu, cuda, or what a plug-in brings (default: the one that --plugin brings, or cpu)");
   command->add_option("--op", options->conform.pattern, "Only operators whose name has this in it, or fits it: 'add*'");
   command->add_option("--calls", options->conform.calls, "Calls of each operator (default 1000)")->check(above_0());
   command->add_option("--seed", options->conform.seed, "Same seed, same calls (default 0)")->check(not_negative());

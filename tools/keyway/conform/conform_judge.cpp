@@ -46,13 +46,8 @@ double sum_of_integers(const std::vector<TensorBase>& tensors) {
 Outcome ConformJudge::judge(const std::vector<Value>& values) const {
   if (!can_be_made(values)) return {Verdict::NotServed, "tensors that cannot be copied"};
   if (writes_shared_list(op_, values)) return {Verdict::NotServed, "a list that is written, and memory that is shared"};
-  try {
-    const Outcome outcome = compare(values);
-    return outcome.verdict == Verdict::Returned ? compare(with_spread_elements(values)) : outcome;
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::OutOfMemory) return {Verdict::NotServed, error.what()};
-    throw;
-  }
+  const Outcome outcome = compare(values);
+  return outcome.verdict == Verdict::Returned ? compare(with_spread_elements(values)) : outcome;
 }
 
 Outcome ConformJudge::compare(const std::vector<Value>& values) const {

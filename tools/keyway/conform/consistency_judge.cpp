@@ -93,6 +93,7 @@ class ConsistencyJudge final : public Judge {
   std::string repeat_difference(const std::vector<Value>& values, const ConformCall& call) const {
     if (!op_.has_values()) return {};
     const ConformCall again = poisoned_call(values, 0);
+    if (!again.is_served) return {};
     if (!again.error.empty()) return "the second time it is refused: " + again.error;
     const std::string problem = bits_difference(op_, again, call);
     return problem.empty() ? "" : "the second time, with other contents of new memory, " + problem;

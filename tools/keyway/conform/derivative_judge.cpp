@@ -41,19 +41,35 @@ std::optional<double> difference_quotient(double& x, F&& function) {
   return (4 * narrow - wide) / 3;
 }
 
+// The same numbers moved a little, each by another part, so that no two of them are equal and none is zero: where
+// elements are equal, the greatest of them has no derivative.
+Tensor apart(const Tensor& tensor) {
+  const Tensor parts = (remainder(arange(0, tensor.numel(), kDouble) * 23, 61) + 1) / 400;
+  return tensor + (tensor.abs() + 0.25) * parts.view(tensor.sizes());
+}
+
+bool is_finite(const TensorBase& tensor) {
+  return !tensor.is_floating_point() || Tensor(tensor).detach().isfinite().all().item<bool>();
+}
+
 class DerivativeJudge final : public Judge {
  public:
-  DerivativeJudge(const OperatorHandle& op, DeviceType device) : Judge(device), op_(op) {}
+  DerivativeJudge(const OperatorHandle& op, DeviceType device)
+      : Judge(device), op_(op), draws_(op.entry().has_tag("nondeterministic_seeded")) {}
 
   Outcome judge(const std::vector<Value>& values) const override {
-    if (!op_.has_values() || !can_be_made(values) || shares_memory(values)) {
+    if (!op_.has_values() || draws_ || !can_be_made(values) || shares_memory(values)) {
       return {Verdict::NotServed, "results without values, or memory that is shared"};
     }
     if (!is_moderate(values, 16)) return {Verdict::NotServed, "great or tiny numbers"};
     const Stack arguments = prepared(with_spread_elements(values));
     std::int64_t elements = 0;
-    for (const TensorBase& tensor : tensors_of(arguments)) elements += tensor.numel();
-    if (elements > kMostElements) return {Verdict::NotServed, "many elements"};
+    bool are_finite = true;
+    for (const TensorBase& tensor : tensors_of(arguments)) {
+      elements += tensor.numel();
+      are_finite = are_finite && is_finite(tensor);
+    }
+    if (elements > kMostElements || !are_finite) return {Verdict::NotServed, "many elements, or some are not finite"};
     return compare(arguments);
   }
 
@@ -64,7 +80,8 @@ class DerivativeJudge final : public Judge {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       update_tensors({&arguments[i], 1}, [&](TensorBase& tensor) {
         const NoGradGuard no_grad;
-        const Tensor wide = Tensor(widened(tensor)).detach().clone(MemoryFormat::Contiguous);
+        Tensor wide = Tensor(widened(tensor)).detach().clone(MemoryFormat::Contiguous);
+        if (wide.is_floating_point()) wide = apart(wide);
         if (wide.is_floating_point() && !op_.is_written(i)) wide.requires_grad_();
         tensor = wide;
       });
@@ -96,14 +113,18 @@ class DerivativeJudge final : public Judge {
     const ConformCall call = made(arguments);
     if (!call.is_served) return {Verdict::NotServed, call.error};
     if (!call.error.empty()) return {Verdict::Refused, call.error};
-    std::vector<TensorBase> results = produced(op_, call), recorded;
+    const std::vector<TensorBase> results = produced(op_, call);
+    std::vector<TensorBase> recorded;
     for (const TensorBase& result : results) {
       if (result.requires_grad()) recorded.push_back(result);
     }
-    const std::size_t floats = static_cast<std::size_t>(std::count_if(
-        results.begin(), results.end(), [](const TensorBase& result) { return result.is_floating_point(); }));
-    // A result without a graph among others would be part of the sum that is differentiated.
-    if (recorded.empty() || recorded.size() != floats) return {Verdict::NotServed, "no gradient is recorded"};
+    const auto is_exact = [](const TensorBase& result) {
+      // One without a graph would be part of the sum that is differentiated, too.
+      return !result.is_floating_point() || (result.requires_grad() && result.dtype() == kDouble && is_finite(result));
+    };
+    if (recorded.empty() || !std::all_of(results.begin(), results.end(), is_exact)) {
+      return {Verdict::NotServed, "no gradient is recorded, or not in float64"};
+    }
     try {
       weighted_sum(recorded).backward();
     } catch (const Error& error) {
@@ -142,6 +163,7 @@ class DerivativeJudge final : public Judge {
   }
 
   ConformOperator op_;
+  bool draws_;
 };
 
 }  // namespace

@@ -92,8 +92,9 @@ class ExampleJudge final : public Judge {
     const ConformCall call = op_.call(values, device());
     if (!call.is_served) return {Verdict::NotServed, call.error};
     if (!call.error.empty()) return {Verdict::Refused, call.error};
-    const bool is_tuple = example_.value.kind == Literal::Kind::Tuple;
-    const std::vector<Literal> expected = is_tuple ? example_.value.items : std::vector<Literal>{example_.value};
+    const bool is_list = call.results.size() == 1 && call.results[0].is(ValueTag::TensorList);
+    const bool has_several = example_.value.kind == Literal::Kind::Tuple || is_list;
+    const std::vector<Literal> expected = has_several ? example_.value.items : std::vector<Literal>{example_.value};
     const std::vector<TensorBase> got = tensors_of(call.results);
     for (std::size_t i = 0; i < got.size() && i < expected.size(); ++i) {
       if (expected[i].kind == Literal::Kind::None) continue;

@@ -31,17 +31,17 @@ ConformCall FunctionalReference::call(Stack arguments) const {
 }
 
 std::vector<TensorBase> produced(const ConformOperator& op, const ConformCall& call) {
-  const std::vector<TensorBase> given = tensors_of(call.arguments);
-  std::vector<TensorBase> made;
-  for (const TensorBase& result : tensors_of(call.results)) {
-    const bool is_argument =
-        std::any_of(given.begin(), given.end(), [&](const auto& one) { return one.is_same(result); });
-    if (!is_argument) made.push_back(on_cpu(result));
-  }
+  std::vector<TensorBase> written, made;
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     if (!op.is_written(i)) continue;
-    for (const TensorBase& written : tensors_of({call.arguments[i]})) made.push_back(on_cpu(written));
+    for (const TensorBase& tensor : tensors_of({call.arguments[i]})) written.push_back(tensor);
   }
+  for (const TensorBase& result : tensors_of(call.results)) {
+    const bool is_written =
+        std::any_of(written.begin(), written.end(), [&](const TensorBase& each) { return each.is_same(result); });
+    if (!is_written) made.push_back(on_cpu(result));
+  }
+  for (const TensorBase& tensor : written) made.push_back(on_cpu(tensor));
   return made;
 }
 

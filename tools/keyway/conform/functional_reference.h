@@ -26,7 +26,7 @@ class FunctionalReference final : public Reference {
   bool is_another_form_;
 };
 
-// What a call has made, on the CPU: results that are no arguments, then the arguments that are written to.
+// What a call has made, on the CPU: results that are no arguments that it writes to, then these arguments.
 std::vector<TensorBase> produced(const ConformOperator& op, const ConformCall& call);
 
 }  // namespace keyway::inline v1::tools

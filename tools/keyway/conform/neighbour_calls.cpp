@@ -80,14 +80,16 @@ ConformCall NeighbourCalls::nearby(const std::vector<Value>& values, int units, 
   if (!narrowest) return {};
   const int own = last_bit_of(*narrowest);
   const double part = std::ldexp(units, in_own_dtype ? own : std::min(own, -23));
+  std::int64_t number = 0;
   update_tensors(arguments, [&](TensorBase& tensor) {
     if (!is_floating_point(tensor.dtype()) && !is_complex(tensor.dtype())) return;
     const NoGradGuard no_grad;
+    const std::int64_t begin = number++;
     tensor = widened(tensor);
     const Tensor all =
         make_view(tensor, {static_cast<std::int64_t>(tensor.storage().nbytes() / tensor.itemsize())}, {1}, 0);
-    // Up, up, down, and so on: neighbours and pairs differ in different ways.
-    const Tensor signs = (remainder(arange(0, all.numel(), kDouble), 3) < 1.5).to(kDouble) * 2 - 1;
+    // Up, up, down, and so on, from another place on in each tensor: neighbours and pairs differ in different ways.
+    const Tensor signs = (remainder(arange(begin, begin + all.numel(), kDouble), 3) < 1.5).to(kDouble) * 2 - 1;
     all.copy_(all * (signs * part + 1).to(all.dtype()));
   });
   ConformCall call = reference_.call(std::move(arguments));

@@ -175,6 +175,10 @@ void record(Shared& shared, std::size_t index, const Outcome& outcome) {
     Outcome outcome;
     try {
       outcome = judge.judge(calls(index));
+    } catch (const Error& error) {
+      const bool is_memory = error.kind() == ErrorKind::OutOfMemory;  // for what the judge itself computes
+      outcome = {is_memory ? Verdict::NotServed : Verdict::ForeignException,
+                 std::string("outside the call: ") + error.what()};
     } catch (const std::exception& error) {
       outcome = {Verdict::ForeignException, std::string("outside the call: ") + error.what()};
     }
