@@ -113,8 +113,8 @@ def test_objects_are_copied_and_pickled_by_their_state(shelf):
         assert (again.limit, again.name, len(again)) == (4, "s", 2)
         assert again.get(1).tolist() == [10.0, 20.0]
     label = keyway.classes.shelves.Label()
-    label.text = "a"
-    assert pickle.loads(pickle.dumps([label]))[0].text == "a"  # of one value
+    label.texts = ["a", "b"]
+    assert pickle.loads(pickle.dumps([label]))[0].texts == ("a", "b")  # of one value, a list
 
 
 def test_gradients_flow_to_tensors_beside_an_object_and_in_it(shelf):

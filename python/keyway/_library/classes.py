@@ -38,6 +38,7 @@ def make_class(name: str, doc: str, members: Iterable[Member]) -> type[_C.Script
             body[member] = _method(member, function, text)
         if member == "__getstate__":
             body["__reduce_ex__"] = _reduce
+            body["_has_tuple_state"] = function.schema.rpartition(" -> ")[2].startswith("(")
     return type(short, (_C.ScriptObject,), body)
 
 
@@ -85,14 +86,10 @@ def _reduce(self: Any, protocol: int) -> tuple[Any, ...]:
 
 def _of_state(name: str, state: Any) -> Any:
     """What a pickled object is read as. Operators give several results, and take so many arguments, for a tuple."""
-    return _class_named(name)._of_state(*(state if isinstance(state, tuple) else (state,)))
-
-
-def _class_named(name: str) -> Any:
-    found = _C._custom_class(name)
-    if found is None:
+    cls: Any = _C._custom_class(name)
+    if cls is None:
         raise _C.NotImplementedError(f"there is no class {name}, or its library is not loaded")
-    return found
+    return cls._of_state(*(state if cls._has_tuple_state else (state,)))
 
 
 class ClassNamespace(types.ModuleType):

@@ -28,7 +28,7 @@ struct Shelf : CustomClassHolder {
   Tensor get(std::int64_t i) const { return kept.at(static_cast<std::size_t>(i)); }
 };
 struct Label : CustomClassHolder {
-  std::string text = "label";
+  std::vector<std::string> texts{"label"};
 };
 
 using ShelfPtr = intrusive_ptr<Shelf>;
@@ -67,11 +67,11 @@ KEYWAY_PLUGIN(shelves, plugin) {
                   });
   m.class_<Label>("Label")
       .def(constructor<>())
-      .def_readwrite("text", &Label::text)
-      .def_pickle([](const intrusive_ptr<Label>& self) { return self->text; },
-                  [](std::string text) {
+      .def_readwrite("texts", &Label::texts)
+      .def_pickle([](const intrusive_ptr<Label>& self) { return self->texts; },
+                  [](std::vector<std::string> texts) {
                     auto made = make_intrusive<Label>();
-                    made->text = std::move(text);
+                    made->texts = std::move(texts);
                     return made;
                   });
   m.def("weigh(__torch__.torch.classes.shelves.Shelf shelf, Tensor x) -> Tensor", weigh);
