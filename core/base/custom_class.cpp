@@ -1,6 +1,7 @@
 #include <keyway/core/base/custom_class.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/fork_safe_mutex.h>
+#include <keyway/core/base/never_destroyed.h>
 
 #include <mutex>
 #include <utility>
@@ -15,8 +16,8 @@ struct ClassesInForce {
   CustomClassTable table;
 
   static ClassesInForce& get() {
-    static ClassesInForce& classes = *new ClassesInForce;
-    return classes;
+    static NeverDestroyed<ClassesInForce> classes;
+    return *classes;
   }
 };
 

@@ -1,3 +1,4 @@
+#include <keyway/core/base/never_destroyed.h>
 #include <keyway/dispatch/registry/registry_notifications.h>
 
 #include <exception>
@@ -24,8 +25,8 @@ void notify_one(const OperatorListener& listen, const RegistryNotifications::Cha
 }  // namespace
 
 Notifier& Notifier::get() {
-  static Notifier& notifier = *new Notifier;  // never destroyed: libraries may be unregistered at exit
-  return notifier;
+  static NeverDestroyed<Notifier> notifier;  // libraries may be unregistered at exit
+  return *notifier;
 }
 
 void Notifier::enqueue(const RegistryNotifications& notifications) noexcept {

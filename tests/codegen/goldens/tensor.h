@@ -8,6 +8,7 @@
 #include <keyway/core/tensor/tensor_base.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -16,6 +17,10 @@
 
 namespace keyway::inline v1 {
 
+namespace indexing {
+class TensorIndex;  // one item between the brackets of x[...]
+}
+
 // A tensor with the operators that are methods. Copies share one tensor; a default-made one is undefined.
 class Tensor : public TensorBase {
  public:
@@ -23,6 +28,11 @@ class Tensor : public TensorBase {
   Tensor() = default;
   Tensor(const TensorBase& base) : TensorBase(base) {}                 // NOLINT
   Tensor(TensorBase&& base) noexcept : TensorBase(std::move(base)) {}  // NOLINT
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  ~Tensor() = default;
 
   // What backward() has accumulated; undefined if there is nothing yet.
   Tensor grad() const {
@@ -72,6 +82,11 @@ class Tensor : public TensorBase {
   Tensor& neg_() const;
   // A matrix with rows and columns exchanged.
   Tensor t() const;
+
+  // --- Short forms
+
+  // Writing into an expression writes elements: `x[0] = y`.
+  Tensor& operator=(const Tensor& source) && { return copy_(source); }
 
  private:
   // Methods that write are const, as in PyTorch: a handle is constant, what it refers to is not.
