@@ -27,7 +27,7 @@ std::vector<OperatorFault> known_faults() {
   std::istringstream lines(Dispatcher::singleton().op("opmutants::faults").typed<std::string()>().call());
   std::vector<OperatorFault> faults;
   for (OperatorFault fault; std::getline(lines, fault.op, '\t') && std::getline(lines, fault.kind, '\t') &&
-                    std::getline(lines, fault.found);) {
+                            std::getline(lines, fault.found);) {
     faults.push_back(fault);
   }
   return faults;
