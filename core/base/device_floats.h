@@ -19,11 +19,13 @@ inline __device__ std::uint16_t device_half_of(float x) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
   return bits;
 }
+#if __CUDA_ARCH__ >= 800  // older devices have no instruction for it
 inline __device__ std::uint16_t device_bfloat16_of(float x) {
   std::uint16_t bits;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
   return bits;
 }
+#endif
 
 }  // namespace keyway::inline v1::detail
 

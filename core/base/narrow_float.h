@@ -100,7 +100,9 @@ class NarrowFloat {
 #if defined(__CUDA_ARCH__)
     if (!__builtin_is_constant_evaluated()) {
       if constexpr (E == 5 && M == 10) return device_half_of(x);
+#if __CUDA_ARCH__ >= 800
       if constexpr (E == 8 && M == 7) return device_bfloat16_of(x);
+#endif
     }
 #endif
     const std::uint32_t bits = bit_cast<std::uint32_t>(x);

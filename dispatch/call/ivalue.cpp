@@ -118,11 +118,16 @@ void IValue::release() {
   if (tag_ == ValueTag::Tensor) {
     intrusive_ptr<TensorImpl>::adopt(payload_.tensor).reset();
   } else {
-    visit_kept_class(tag_, [&]<typename T>() {
-      intrusive_ptr<detail::HeapValue<T>>::adopt(static_cast<detail::HeapValue<T>*>(payload_.heap)).reset();
-    });
+    release_counted();
   }
   tag_ = ValueTag::None;
+}
+
+// Out of line, so that a tensor's release saves no registers for it.
+[[gnu::noinline]] void IValue::release_counted() {
+  visit_kept_class(tag_, [&]<typename T>() {
+    intrusive_ptr<detail::HeapValue<T>>::adopt(static_cast<detail::HeapValue<T>*>(payload_.heap)).reset();
+  });
 }
 
 void IValue::wrong_tag(ValueTag expected) const {

@@ -271,6 +271,7 @@ class KEYWAY_API IValue {
   DispatchKeySet list_keys() const;
   void retain() const;
   void release();
+  void release_counted();
 
   ValueTag tag_ = ValueTag::None;
   union Payload {

@@ -1,4 +1,3 @@
-#include <keyway/core/base/never_destroyed.h>
 #include <keyway/dispatch/registry/registry_notifications.h>
 
 #include <exception>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <keyway/core/base/fork_safe_mutex.h>
+#include <keyway/core/base/never_destroyed.h>
 #include <keyway/core/base/warning.h>
 #include <keyway/dispatch/registry/operator_listener.h>
 #include <keyway/dispatch/registry/registry.h>
@@ -61,6 +62,7 @@ class Notifier {
     std::deque<RegistryNotifications::Change> pending;
     std::thread::id thread = {};  // where it runs
   };
+  friend class NeverDestroyed<Notifier>;
   Notifier() = default;
   static void restart_in_child();
   std::shared_ptr<Listener> next_pending();
