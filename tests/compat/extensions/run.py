@@ -4,8 +4,9 @@
     PYTHONPATH=build/release/python build/venv/bin/python tests/compat/extensions/run.py [torch_scatter ...]
 
 The sources are those of PyPI, named by version and hash, and nothing of them is changed. They are compiled, as are their
-requirements installed, within --work, where a later run finds them. nvcc compiles the CUDA sources of torchsort where it is in
-the path; the other extensions are built for the CPU. With --peer PYTHON, one that has PyTorch, everything is for PyTorch
+requirements installed, within --work, where a later run finds them. Some have tests of their own, which are run as they are.
+nvcc compiles the CUDA sources of torchsort and torch_discounted_cumsum where it is in the path; the other extensions are built
+for the CPU. With --peer PYTHON, one that has PyTorch, everything is for PyTorch
 instead: the tests pass there too, or they are wrong.
 """
 
@@ -22,7 +23,8 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-REQUIREMENTS = ["cmake", "ninja", "numba", "numpy", "packaging", "pybind11", "pytest", "scipy", "setuptools", "wheel"]
+REQUIREMENTS = ["cmake", "ninja", "numba", "numpy", "packaging", "parameterized", "pybind11", "pytest", "scipy", "setuptools",
+                "tqdm", "wheel"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Extension:
     sha256: str
     tests: tuple[str, ...] = ()  # of this folder
     own: tuple[str, ...] = ()  # of the extension's sources: files or folders
-    left_out: tuple[str, ...] = ()  # of those, by pytest's --deselect
+    choice: str = ""  # of those, as pytest's -k has it
     needs: tuple[str, ...] = ()
 
 
@@ -46,6 +48,12 @@ EXTENSIONS = [
     Extension("torchlpc", "0.7.2", "260a765645cdf0112d3fcfcebc41d11855ac52264b3185f24068ad873b1b0be3", ("test_lpc.py",)),
     Extension("torchsort", "0.1.10", "416a7dd2ab88332b27e98318d7fb2e0243b9fb6f1fffcf77760d63103d70dd04", ("test_sort.py",)),
     Extension("fast_rnnt", "1.3", "e8758e43e074daec17cbb8fd4c50026045b3b35ed88728854fdbe3590087f0a9", ("test_rnnt.py",)),
+    Extension("pytorch_fast_transformers", "0.4.0", "d1826bc31b9dfbcd018998b897667e89fc6566bd3f8c424cda9f0943544f7e90",
+              own=("tests",), choice="not gpu"),
+    Extension("torch_discounted_cumsum", "1.1.0", "34e6a7e10f416a7aa84e5fb4e00d6a84a0cfbb0a68bcf22a3434488360f0ea37",
+              own=("tests/test.py",)),
+    Extension("torch_harmonics", "0.8.0", "b44340184416283a3636640a9050c2187515d6bd9858fa0421b048b66465f773",
+              own=("tests/test_attention.py", "tests/test_cache.py", "tests/test_sht.py")),
 ]
 
 
@@ -130,8 +138,7 @@ class Workplace:
                 source, copy = self.sources_of(extension) / path, folder / path
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copytree(source, copy) if source.is_dir() else shutil.copy(source, copy)
-            left_out = [argument for test in extension.left_out for argument in ("--deselect", test)]
-            passed = self.pytest(extension, folder, [*extension.own, *left_out]) and passed
+            passed = self.pytest(extension, folder, [*extension.own, "-k", extension.choice]) and passed
         return passed
 
     def pytest(self, extension: Extension, folder: Path, arguments: list[str]) -> bool:
