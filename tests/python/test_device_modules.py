@@ -180,6 +180,20 @@ def test_states_are_saved_and_mapped_to_devices(sim, tmp_path):
     assert str(keyway.load(file, map_location="sim:1")["weight"].device) == "sim:1"
 
 
+def test_dlpack_hands_memory_of_the_type_on(sim):
+    x = keyway.arange(6, device="sim:1").reshape(2, 3).t()
+    assert x.__dlpack_device__() == (12, 1)
+    for taken in (keyway.from_dlpack(x), keyway.from_dlpack(x.__dlpack__(stream=-1))):
+        assert taken.device == keyway.device("sim:1") and taken.data_ptr() == x.data_ptr()
+        assert taken.stride() == (1, 3) and taken.tolist() == [[0, 3], [1, 4], [2, 5]]
+    there = keyway.from_dlpack(x, device="cpu")
+    assert there.is_cpu and there.tolist() == x.tolist()
+    with pytest.raises(BufferError, match="a stream of sim:1 has no number in DLPack"):
+        x.__dlpack__(stream=5)
+    with pytest.raises(BufferError, match="can only be handed out there"):
+        keyway.from_dlpack(x, device="sim:0")
+
+
 def test_memory_is_pinned_for_the_type_or_an_error_says_that_it_cannot(sim):
     with pytest.raises(keyway.Error, match="sim"):
         next(iter(DataLoader([keyway.ones(1)] * 2, pin_memory=True, pin_memory_device="sim")))
