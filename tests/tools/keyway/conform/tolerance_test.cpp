@@ -97,7 +97,7 @@ TEST_CASE("NaN, infinities and the sign of zero are the CPU's") {
 }
 
 TEST_CASE("of complex sums an infinity may stand for NaN, and no finite number for either") {
-  const auto complex_of = [](double real) { return complex(numbers({real}), numbers({0})); };
+  const auto complex_of = [](double real) { return numbers({real}, kComplexFloat); };
   CHECK(passes(complex_of(-kInf), complex_of(kNaN), {}, false));
   CHECK(passes(complex_of(kNaN), complex_of(kInf), {}, false));
   CHECK(!passes(complex_of(1), complex_of(kNaN), {}, false));
