@@ -196,14 +196,16 @@ struct Moments {
   Real<T> count;
 };
 
-// Of two sets that have no element in common (Chan, Golub and LeVeque): no cancellation, whatever the means.
+// Of two sets that have no element in common (Chan, Golub and LeVeque): no cancellation, whatever the means. The mean
+// is infinite where theirs are of one sign.
 template <typename T>
 KEYWAY_HD constexpr Moments<T> merged(Moments<T> a, Moments<T> b) {
   if (a.count == 0) return b;
   if (b.count == 0) return a;
   const Real<T> count = a.count + b.count;
   const T apart = b.mean - a.mean;
-  return {a.mean + apart * (b.count / count),
+  const bool is_finite = apart - apart == T();
+  return {is_finite ? a.mean + apart * (b.count / count) : a.mean * (a.count / count) + b.mean * (b.count / count),
           a.squares + b.squares + detail::squared_size(apart) * (a.count * b.count / count), count};
 }
 

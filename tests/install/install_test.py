@@ -100,7 +100,10 @@ class Installed(unittest.TestCase):
         return build
 
     def test_a_library_of_operators_is_generated_from_its_schema_file(self):
-        self.assertEqual(run(self.my_ops(HERE / "my_ops") / "use_my_ops"), "ok\n")
+        build = self.my_ops(HERE / "my_ops")
+        self.assertEqual(run(build / "use_my_ops"), "ok\n")
+        judged = run(self.prefix / "bin/keyway", "--plugin", build / "libmy_ops.so", "conform")
+        self.assertRegex(judged, r"cpu: \d+ calls of 9 operators in [\d.]+ s, 9 pass")
 
     def test_the_generated_suite_runs_for_a_library(self):
         build = self.my_ops(HERE / "my_ops")

@@ -6,6 +6,7 @@
 #include <keyway/ops/functors/division.h>
 #include <keyway/ops/functors/exponential.h>
 #include <keyway/ops/functors/extrema.h>
+#include <keyway/ops/functors/reduction.h>
 #include <keyway/ops/functors/rounding.h>
 #include <keyway/ops/functors/select.h>
 #include <keyway/ops/functors/sigmoid.h>
@@ -13,6 +14,7 @@
 #include <keyway/ops/functors/trigonometric.h>
 #include <keyway/tests/catch.h>
 
+#include <cmath>
 #include <limits>
 
 using namespace keyway;
@@ -143,6 +145,18 @@ TEST_CASE("conversion of floats to integers is defined everywhere") {
   CHECK(Cast<float, complex<double>>{}(complex<double>(2, 1)) == 2.0f);
   CHECK(Cast<complex<Half>, std::int32_t>{}(3) == complex<Half>(Half(3)));
   CHECK(Cast<Half, double>{}(1 + 0x1p-11 + 0x1p-40) == Half(1 + 0x1p-10f));
+}
+
+TEST_CASE("the mean of merged moments is that of all elements, also where it is infinite") {
+  constexpr float kGreat = 3e38f;
+  const auto mean_of = [](float a, float b) { return merged(Moments<float>{a, 0, 1}, Moments<float>{b, 0, 3}).mean; };
+  CHECK(mean_of(2, 6) == 5);
+  CHECK(mean_of(kInf, kInf) == kInf);
+  CHECK(mean_of(-kInf, 1) == -kInf);
+  CHECK(mean_of(1, kInf) == kInf);
+  CHECK(std::isnan(mean_of(kInf, -kInf)));
+  CHECK(std::abs(mean_of(-kGreat, kGreat) / (kGreat / 2) - 1) < 1e-6f);
+  CHECK(merged(Moments<float>{2, 5, 1}, Moments<float>{6, 7, 3}).squares == 24);
 }
 
 TEST_CASE("gelu takes its form from the argument") {

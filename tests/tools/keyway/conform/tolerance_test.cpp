@@ -96,6 +96,16 @@ TEST_CASE("NaN, infinities and the sign of zero are the CPU's") {
   CHECK(passes(numbers({-0.0}), numbers({0.0}), {}, false));
 }
 
+TEST_CASE("of complex sums an infinity may stand for NaN, and no finite number for either") {
+  const auto complex_of = [](double real) { return numbers({real}, kComplexFloat); };
+  CHECK(passes(complex_of(-kInf), complex_of(kNaN), {}, false));
+  CHECK(passes(complex_of(kNaN), complex_of(kInf), {}, false));
+  CHECK(!passes(complex_of(1), complex_of(kNaN), {}, false));
+  CHECK(!passes(complex_of(kNaN), complex_of(1), {}, false));
+  CHECK(!passes(complex_of(-kInf), complex_of(kNaN), {}, true));
+  CHECK(!passes(numbers({-kInf}), numbers({kNaN}), {}, false));
+}
+
 TEST_CASE("integers and booleans are equal or not") {
   CHECK(passes(numbers({7}, kLong), numbers({7}, kLong), {}, true));
   CHECK(!passes(numbers({8}, kLong), numbers({7}, kLong), {}, true));
