@@ -6,11 +6,11 @@
 namespace keyway::inline v1::tools {
 
 namespace {
-std::shared_ptr<const RegistryBefore> before_libraries;
+std::shared_ptr<const RegistryBefore> registry_before;
 }  // namespace
 
 void load_for_good(const std::string& path) {
-  if (!before_libraries) before_libraries = std::make_shared<RegistryBefore>();
+  if (!registry_before) registry_before = std::make_shared<RegistryBefore>();
   if (is_plugin_file(path)) {
     load_plugin(path).release();
   } else {
@@ -18,6 +18,6 @@ void load_for_good(const std::string& path) {
   }
 }
 
-std::shared_ptr<const RegistryBefore> registry_before_libraries() { return before_libraries; }
+std::shared_ptr<const RegistryBefore> registry_before_libraries() { return registry_before; }
 
 }  // namespace keyway::inline v1::tools

@@ -48,7 +48,7 @@ Tensor apart(const Tensor& tensor) {
   return tensor + (tensor.abs() + 0.25) * parts.view(tensor.sizes());
 }
 
-bool is_finite(const TensorBase& tensor) {
+bool has_finite_elements(const TensorBase& tensor) {
   return !tensor.is_floating_point() || Tensor(tensor).detach().isfinite().all().item<bool>();
 }
 
@@ -67,7 +67,7 @@ class DerivativeJudge final : public Judge {
     bool are_finite = true;
     for (const TensorBase& tensor : tensors_of(arguments)) {
       elements += tensor.numel();
-      are_finite = are_finite && is_finite(tensor);
+      are_finite = are_finite && has_finite_elements(tensor);
     }
     if (elements > kMostElements || !are_finite) return {Verdict::NotServed, "many elements, or some are not finite"};
     return compare(arguments);
@@ -120,7 +120,8 @@ class DerivativeJudge final : public Judge {
     }
     const auto is_exact = [](const TensorBase& result) {
       // One without a graph would be part of the sum that is differentiated, too.
-      return !result.is_floating_point() || (result.requires_grad() && result.dtype() == kDouble && is_finite(result));
+      return !result.is_floating_point() ||
+             (result.requires_grad() && result.dtype() == kDouble && has_finite_elements(result));
     };
     if (recorded.empty() || !std::all_of(results.begin(), results.end(), is_exact)) {
       return {Verdict::NotServed, "no gradient is recorded, or not in float64"};

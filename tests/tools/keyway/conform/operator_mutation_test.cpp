@@ -22,7 +22,7 @@ namespace {
 struct OperatorFault {
   std::string op, kind, found;  // `found` is a part of what conform says
 };
-std::vector<OperatorFault> known_faults() {
+std::vector<OperatorFault> known_operator_faults() {
   LoadedPlugin plugin = load_plugin(KEYWAY_TEST_OPERATOR_MUTANTS);
   std::istringstream lines(Dispatcher::singleton().op("opmutants::faults").typed<std::string()>().call());
   std::vector<OperatorFault> faults;
@@ -44,7 +44,7 @@ bool is_true_in_a_process(F f) {
 }
 
 // Of what the plug-in registers, those that fit the pattern. The plug-in stays: for a process of its own.
-ConformReport judge(const std::string& pattern, std::size_t calls) {
+ConformReport judge_plugin(const std::string& pattern, std::size_t calls) {
   ConformOptions options;
   options.before = std::make_shared<RegistryBefore>();
   load_plugin(KEYWAY_TEST_OPERATOR_MUTANTS).release();
@@ -61,27 +61,27 @@ bool names(const ConformReport& report, const OperatorFault& fault) {
                      [&](const auto& cell) { return cell.second.problem.find(fault.found) != std::string::npos; });
 }
 
-bool is_found(std::size_t number, const OperatorFault& fault) {
+bool is_operator_fault_found(std::size_t number, const OperatorFault& fault) {
   return is_true_in_a_process([&] {
     setenv("KEYWAY_FAULT", std::to_string(number).c_str(), 1);
-    return names(judge("[" + fault.op.substr(0, 1) + "]" + fault.op.substr(1), 1000), fault);
+    return names(judge_plugin("[" + fault.op.substr(0, 1) + "]" + fault.op.substr(1), 1000), fault);
   });
 }
 
 }  // namespace
 
 TEST_CASE("conform finds every fault of an operator library or a single kernel, by its operator and kind") {
-  const std::vector<OperatorFault> faults = known_faults();
+  const std::vector<OperatorFault> faults = known_operator_faults();
   CHECK(faults.size() >= 30);
   for (std::size_t i = 0; i < faults.size(); ++i) {
     INFO(faults[i].op << ": " << faults[i].kind);
-    CHECK(is_found(i + 1, faults[i]));
+    CHECK(is_operator_fault_found(i + 1, faults[i]));
   }
 }
 
 TEST_CASE("conform finds nothing in operators and kernels that are right, and judges no others") {
   CHECK(is_true_in_a_process([] {
-    const ConformReport report = judge("", 1000);
+    const ConformReport report = judge_plugin("", 1000);
     if (!report.is_good()) std::fputs(text_of(report).c_str(), stderr);
     const auto is_there = [&](const char* op, const char* against) {
       return std::any_of(report.operators.begin(), report.operators.end(), [&](const OperatorReport& each) {
