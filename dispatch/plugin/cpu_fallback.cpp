@@ -37,6 +37,14 @@ class CpuCall {
   }
 
  private:
+  // As kernels have it: all tensors on one device, but for those of the CPU.
+  void check_device(Device device, std::string_view argument) {
+    KEYWAY_CHECK(!first_ || device == *first_ || op_.has_tag("across_devices"),
+                 "argument '{}' is on {}, and others on {}: move one of them with to()", argument, device, *first_);
+    if (!first_) first_ = device;
+    if (!device_ && device.type() == type_) device_ = device;
+  }
+
   void move_to_host(Stack& values) {
     const ArgumentList arguments = op_.schema().arguments();
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -46,8 +54,8 @@ class CpuCall {
           stay_.push_back(tensor);
           return;
         }
+        check_device(tensor.device(), arguments[i].name());
         regions_.add(tensor, arguments[i].is_out());
-        if (!device_ && tensor.device().type() == type_) device_ = tensor.device();
       });
     }
     regions_.copy_to_host();
@@ -108,6 +116,7 @@ class CpuCall {
   const DeviceType type_;
   HostRegions regions_;
   std::vector<TensorBase> stay_;  // arguments that are no device's
+  std::optional<Device> first_;   // that a tensor is on, but for the CPU
   std::optional<Device> device_;  // of the results
   bool results_stay_ = false;     // the call asks for another device type by name
   std::optional<Generator> drawn_from_, host_generator_;

@@ -33,6 +33,17 @@ unsigned floating_point_mode() { return 0; }
 void set_floating_point_mode(unsigned) {}
 #endif
 
+// Whether the missing symbol is in Keyway's namespace: "_ZN6keyway2v1...", "_ZNK6keyway...", "_ZTIN6keyway...". One of
+// another namespace may have Keyway's in the types of its arguments.
+bool lacks_symbol_of_keyway(std::string_view why) {
+  constexpr std::string_view kBefore = "undefined symbol: _Z";
+  const std::size_t at = why.find(kBefore);
+  if (at == why.npos) return false;
+  const std::string_view symbol = why.substr(at + kBefore.size());
+  const std::size_t length = symbol.find_first_of("0123456789");
+  return length != symbol.npos && symbol.substr(length).starts_with("6keyway");
+}
+
 }  // namespace
 
 void LibraryCloser::operator()(void* library) const { dlclose(library); }
@@ -67,11 +78,11 @@ OpenLibrary open_shared_library(const std::string& path, const char* what) {
   if (library == nullptr) {
     const char* const error = dlerror();
     const std::string_view why = error == nullptr ? "no reason given" : error;
-    const bool of_keyway = why.find("undefined symbol: _ZN") != why.npos && why.find("6keyway") != why.npos;
     KEYWAY_FAIL(Registration, "{} {}: it cannot be loaded: {}{}", what, path, why,
-                of_keyway ? "; this Keyway has no such function: it was compiled against another version; rebuild it "
-                            "with the headers of this one"
-                          : "");
+                lacks_symbol_of_keyway(why)
+                    ? "; this Keyway has no such function: it was compiled against another version; rebuild it "
+                      "with the headers of this one"
+                    : "");
   }
   return library;
 }

@@ -117,6 +117,16 @@ TEST_CASE("what shares memory on the device shares it in the fallback") {
   }
 }
 
+TEST_CASE("tensors of two devices are refused, as kernels refuse them, but where an operator copies between them") {
+  const FarDevices far;
+  const Tensor x = ones({2}, TensorOptions().device(far[0])), y = ones({2}, TensorOptions().device(far[1]));
+  CHECK(error_of([&] { x.mul(y); }).find("argument 'other' is on far:1, and others on far:0") != std::string::npos);
+  CHECK(error_of([&] { cat({x, y}); }).find("on far:1") != std::string::npos);
+  CHECK((x + y.to(far[0])).device() == far[0]);
+  CHECK(x.copy_(y * 3).device() == far[0]);
+  CHECK(on_cpu(x).sum().item<double>() == 6.0);
+}
+
 TEST_CASE("the fallback draws from the device's generator") {
   const FarDevices far;
   manual_seed(7);

@@ -16,7 +16,8 @@ ExitStatus write_new(ProjectKind kind, const std::string& name, const std::strin
   write_project(files, folder);
   for (const ProjectFile& file : files) std::printf("%s/%s\n", folder.c_str(), file.path.c_str());
   std::printf(
-      "\nBuild and test it:\n  cmake -S %s -B %s/build && cmake --build %s/build && ctest --test-dir %s/build\n",
+      "\nBuild and test it, with -DCMAKE_PREFIX_PATH=<Keyway> where CMake does not find that by itself:\n  cmake -S %s "
+      "-B %s/build && cmake --build %s/build && ctest --test-dir %s/build\n",
       folder.c_str(), folder.c_str(), folder.c_str(), folder.c_str());
   return ExitStatus::Ok;
 }

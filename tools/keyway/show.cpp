@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace keyway::inline v1::tools {
@@ -31,7 +32,8 @@ void print_kernels(const OperatorEntry& op, const Colours& colours) {
   const Table& table = op.table();
   for (std::size_t i = 1; i < table.kernel_count; ++i) {
     const KernelInfo& info = table.info[i];
-    fmt::print("  {:<26} {:<44} {}:{}\n", to_string(info.key), info.name, info.file, info.line);
+    const std::string place = std::string_view(info.file).empty() ? "" : fmt::format("{}:{}", info.file, info.line);
+    fmt::print("  {:<26} {:<44} {}\n", to_string(info.key), info.name, place);
   }
 }
 

@@ -1,4 +1,4 @@
-// launch: puts a kernel into a stream. Internal to backends/cuda.
+// launch: puts a kernel into a stream. For kernels of this backend, and of libraries out of tree.
 #pragma once
 
 #include <keyway/backends/cuda/driver/check.h>

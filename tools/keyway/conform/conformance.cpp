@@ -91,7 +91,8 @@ class OperatorRun {
   void note(const OperatorJudges::One& by, const Failure& failure) {
     ConformCell& cell = report_.cells[dtype_of(plan_.call(failure.index))];
     if (!cell.problem.empty()) return;
-    const std::size_t tries = failure.outcome.verdict == Verdict::Hang || shrunk_++ >= kShrunk ? 0 : 100;
+    const bool stays = failure.outcome.verdict == Verdict::Hang || by.about == "example";  // whose value is that call's
+    const std::size_t tries = stays || shrunk_++ >= kShrunk ? 0 : 100;
     const ShrunkCall shrunk = shrink(*by.judge, {plan_.call(failure.index), failure.outcome}, tries);
     const std::string about = by.about.empty() ? "" : by.about + ": ";
     cell.problem = fmt::format("{}{}{}{}", about, to_string(shrunk.outcome.verdict),
