@@ -47,13 +47,14 @@ bool is_reported() {
   reporting_process = getpid();
   return std::atexit(write_report_at_exit) == 0;
 }
-// From the start: that nothing went through the fallback is a report too.
-[[maybe_unused]] const bool reported = is_reported();
 
 }  // namespace
 
+void detail::report_cpu_fallbacks_at_exit() { [[maybe_unused]] static const bool reported = is_reported(); }
+
 void detail::note_cpu_fallback(const OperatorEntry& op, DeviceType device, std::uint64_t bytes_to_host,
                                std::uint64_t bytes_to_device) {
+  report_cpu_fallbacks_at_exit();
   const std::lock_guard lock(uses_mutex);
   Counts& counts = uses()[{&op, device}];
   ++counts.calls;

@@ -36,6 +36,8 @@ KEYWAY_API std::string cpu_fallback_report(const std::vector<CpuFallbackUse>& us
 KEYWAY_API std::vector<CpuFallbackUse> parse_cpu_fallback_report(std::string_view json);
 
 namespace detail {
+// The report that the environment asks for is written, though nothing may go through the fallback.
+void report_cpu_fallbacks_at_exit();
 // Counts one call.
 void note_cpu_fallback(const OperatorEntry& op, DeviceType device, std::uint64_t bytes_to_host,
                        std::uint64_t bytes_to_device);

@@ -2,6 +2,7 @@
 #include <keyway/core/base/library_undo_log.h>
 #include <keyway/core/base/warning.h>
 #include <keyway/core/device/held.h>
+#include <keyway/dispatch/plugin/fallback_report.h>
 #include <keyway/dispatch/plugin/loaded_plugins.h>
 #include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/dispatch/plugin/plugin_contents.h>
@@ -169,6 +170,7 @@ BlockRequest LoadedPlugin::State::set_up(const PluginEntry& entry, const std::op
 LoadedPlugin load_plugin(const std::string& path) {
   // What others do as they hear of changes is not the plug-in's doing: they hear once the thread loads it no more.
   const DeferNotificationsGuard later;
+  detail::report_cpu_fallbacks_at_exit();
   LoadedPlugin plugin;
   plugin.state_ = std::make_unique<LoadedPlugin::State>();
   LoadedPlugin::State& state = *plugin.state_;

@@ -37,7 +37,7 @@ std::vector<Value> with_long_dimension(std::vector<Value> values) {
 }
 
 bool is_finite(const TensorBase& tensor) {
-  return !is_floating_point(tensor.dtype()) || Tensor(tensor).isfinite().all().item<bool>();
+  return !is_floating_point(tensor.dtype()) || Tensor(tensor).to(kDouble).isfinite().all().item<bool>();
 }
 
 double greatest_of(const TensorBase& tensor) {
