@@ -22,6 +22,13 @@ struct Passage : autograd::Function<Passage> {
   static std::vector<Tensor> backward(autograd::AutogradContext&, std::vector<Tensor> grads) { return grads; }
 };
 
+// Of what a hook left of `count` tensors.
+void check_left(const char* hook, const Module& module, const std::vector<Tensor>& tensors, std::size_t count) {
+  KEYWAY_CHECK(tensors.size() == count, "a {} of {} made {} tensors of {}", hook, module.name(), tensors.size(), count);
+  KEYWAY_CHECK(std::ranges::all_of(tensors, &Tensor::defined), "a {} of {} left an undefined tensor", hook,
+               module.name());
+}
+
 // Puts the tensors behind a node, which is returned; null where none of them requires grad.
 autograd::Node* put_behind_node(std::vector<Tensor>& tensors) {
   if (!grad_enabled() || std::ranges::none_of(tensors, &Tensor::requires_grad)) return nullptr;
@@ -65,8 +72,7 @@ void HookedCall::before(std::vector<Tensor>& inputs) {
   for (const auto& [id, hook] : hooks_.forward_pre) {
     const std::size_t count = inputs.size();
     hook(module_, inputs);
-    KEYWAY_CHECK(inputs.size() == count, "a forward pre-hook of {} made {} tensors of {}", module_.name(),
-                 inputs.size(), count);
+    check_left("forward pre-hook", module_, inputs, count);
   }
   if (backward_ != nullptr) {
     backward_->inputs = inputs.size();
@@ -84,8 +90,7 @@ void HookedCall::after(std::vector<Tensor>& outputs) {
   for (const auto& [id, hook] : hooks_.forward) {
     const std::size_t count = outputs.size();
     hook(module_, inputs_, outputs);
-    KEYWAY_CHECK(outputs.size() == count, "a forward hook of {} made {} tensors of {}", module_.name(), outputs.size(),
-                 count);
+    check_left("forward hook", module_, outputs, count);
   }
   if (backward_ == nullptr) return;
   autograd::Node* const node = put_behind_node(outputs);

@@ -8,7 +8,7 @@
 //
 // They see the defined tensors of arguments and results that are a Tensor, an optional or a vector of it, or a tuple or
 // pair of these, in order; other arguments go by. What a hook writes into the tensors takes their places. Errors
-// (Value): a hook that adds or drops one.
+// (Value): a hook that adds or drops one, or leaves an undefined one.
 #pragma once
 
 #include <keyway/core/base/class_kinds.h>

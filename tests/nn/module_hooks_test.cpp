@@ -85,6 +85,10 @@ TEST_CASE("a hook that adds or drops tensors is refused, and so is none") {
   const unsigned id = twice->register_forward_pre_hook([](nn::Module&, Tensors& inputs) { inputs.clear(); });
   CHECK(error_of([&] { twice(ones({1})); }).find("DoubleImpl made 0 tensors of 1") != std::string::npos);
   twice->remove_hook(id);
+  const unsigned empties = twice->register_forward_pre_hook([](nn::Module&, Tensors& inputs) { inputs[0] = Tensor(); });
+  const unsigned sees = twice->register_full_backward_hook([](nn::Module&, Tensors&, const Tensors&) {});
+  CHECK(error_of([&] { twice(ones({1}, requires_grad())); }).find("left an undefined tensor") != std::string::npos);
+  CHECK((twice->remove_hook(empties) && twice->remove_hook(sees)));
   twice->register_forward_hook([](nn::Module&, const Tensors&, Tensors& outputs) { outputs.push_back(outputs[0]); });
   CHECK_FALSE(error_of([&] { twice(ones({1})); }).empty());
   CHECK_FALSE(error_of([&] { twice->register_forward_hook(nullptr); }).empty());
