@@ -59,7 +59,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (shared) record_use_for_caller(grad);
   if (!grad.defined()) {
     if (!grad_enabled() && is_laid_for(leaf_, fresh) && is_sole_owner(fresh)) {
-      set_grad(leaf_, Tensor(make_view(fresh)));
+      set_grad(leaf_, Tensor(plain_alias(fresh)));
     } else {
       set_grad(leaf_, copy_for(leaf_, grad_enabled() ? fresh : fresh.detach()));
     }

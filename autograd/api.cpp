@@ -14,7 +14,7 @@ void backward(const Tensor& self, ArrayRef<Tensor> inputs, const std::optional<T
 
 // The storage is shared, and with it its version: a change of what backward needs is noticed, where PyTorch is wrong in
 // silence.
-Tensor data(const Tensor& self) { return Tensor(make_view(self)); }
+Tensor data(const Tensor& self) { return Tensor(autograd::plain_alias(self)); }
 
 Tensor& detach_(Tensor& self) {
   autograd::detach_in_place(self);

@@ -88,7 +88,7 @@ void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, b
     } else {
       // An input that is returned as it is becomes a view of itself, with this node as its origin.
       if (input != inputs.end()) {
-        output = Tensor(make_view(*input));
+        output = Tensor(plain_alias(*input));
         as_view(*input, output, CreationMeta::CustomFunction);
       }
       if (is_view(output)) set_creation_meta(output, CreationMeta::CustomFunction);

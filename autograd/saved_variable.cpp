@@ -37,7 +37,7 @@ SavedVariable::SavedVariable(const TensorBase& tensor, bool is_output) {
     data_ = Tensor(tensor);
     return;
   }
-  data_ = make_view(tensor);
+  data_ = plain_alias(tensor);
   has_history_ = tensor.requires_grad();
   if (!has_history_) return;
   edge_ = history_of(tensor, is_output);
@@ -47,7 +47,7 @@ void SavedVariable::pack(const TensorBase& tensor, bool is_output, SavedTensorHo
   has_history_ = tensor.requires_grad();
   if (has_history_) edge_ = history_of(tensor, is_output);
   const SavedTensorHooksGuard without(nullptr);
-  packed_ = hooks.pack(Tensor(make_view(tensor)));
+  packed_ = hooks.pack(Tensor(plain_alias(tensor)));
 }
 
 Tensor SavedVariable::unpack(const Node& owner, bool with_history) const {
@@ -65,7 +65,7 @@ Tensor SavedVariable::unpack(const Node& owner, bool with_history) const {
                   "but was saved at {}; clone() it before the change",
                   owner.name(), data.sizes(), data._version(), version_);
   if (!has_history_ || !with_history) return data;
-  Tensor original(make_view(data));
+  Tensor original(plain_alias(data));
   set_gradient_edge(original, edge_ ? edge_ : edge_to(owner, edge_.input_nr, original));
   return original;
 }

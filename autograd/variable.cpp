@@ -258,6 +258,7 @@ void check_inplace(std::string_view name, const TensorBase& self, bool records) 
 namespace {
 
 constinit thread_local ViewListener view_listener __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local AliasListener alias_listener __attribute__((tls_model("initial-exec"))) = nullptr;
 
 }  // namespace
 
@@ -289,6 +290,15 @@ void as_view(const TensorBase& base, const TensorBase& result, CreationMeta crea
 }
 
 ViewListener exchange_view_listener(ViewListener listener) { return std::exchange(view_listener, listener); }
+
+TensorBase plain_alias(const TensorBase& tensor) {
+  TensorBase alias = make_view(tensor);
+  if (alias_listener != nullptr) [[unlikely]]
+    alias_listener(tensor, alias);
+  return alias;
+}
+
+AliasListener exchange_alias_listener(AliasListener listener) { return std::exchange(alias_listener, listener); }
 
 bool is_view(const TensorBase& tensor) { return MetaAccess::view(tensor) != nullptr; }
 

@@ -107,7 +107,7 @@ function(keyway_module folder)
       endif()
     endif()
     # What runs once a program, a load or a step, not in every call of an operator: small code.
-    if(folder MATCHES "^(core/schema|dispatch/[a-z]+|nn)(/|$)")
+    if(folder MATCHES "^(core/schema|dispatch/[a-z]+|graph|nn)(/|$)")
       target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Os>)
     endif()
     # What is instrumented takes two thirds of the time to compile where it is optimised for the debugger, and a third of the

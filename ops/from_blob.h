@@ -8,6 +8,7 @@
 
 #include <keyway/core/tensor/foreign_memory.h>
 #include <keyway/ops/adapters.h>
+#include <keyway/ops/unrecorded.h>
 #include <keyway/tensor.h>
 
 #include <concepts>
@@ -30,6 +31,8 @@ struct BlobOwner {
 };
 
 inline Tensor tensor_over_blob(DataPtr data, IntArrayRef sizes, IntArrayRef strides, TensorOptions options) {
+  KEYWAY_CHECK(!is_recorded(),
+               "from_blob: within a capture, whose graph would keep the address: make the tensor before");
   KEYWAY_CHECK(strides.size() == sizes.size(), "from_blob: {} strides for {} sizes", strides.size(), sizes.size());
   return with_grad(Tensor(tensor_over(std::move(data), sizes, strides, options.dtype())), options);
 }

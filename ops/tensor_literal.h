@@ -12,6 +12,7 @@
 #include <keyway/ops/adapters.h>
 #include <keyway/ops/copy.h>
 #include <keyway/ops/creation.h>
+#include <keyway/ops/unrecorded.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -53,6 +54,11 @@ class TensorLiteral {
   }
 
   Tensor make(TensorOptions options) const {
+    return detail::with_grad(detail::made_of_numbers([&] { return write(options); }), options);
+  }
+
+ private:
+  Tensor write(TensorOptions options) const {
     const ScalarType dtype = options.has_dtype() ? options.dtype() : detail::literal_dtype(dtype_);
     const Tensor made = empty(sizes_, TensorOptions().dtype(dtype));
     visit_all(dtype, "tensor", [&]<typename T>() {
@@ -62,10 +68,9 @@ class TensorLiteral {
         KEYWAY_FAIL(Type, "tensor: numbers cannot be written as {}", dtype);
       }
     });
-    return detail::with_grad(made.to(options.device()), options);
+    return made.to(options.device());
   }
 
- private:
   ScalarType dtype_;
   std::vector<std::int64_t> sizes_;
   std::vector<Scalar> numbers_;
@@ -76,9 +81,12 @@ inline Tensor tensor(const TensorLiteral& literal, TensorOptions options = {}) {
 template <ElementType T>
 Tensor tensor(ArrayRef<T> numbers, TensorOptions options = {}) {
   const ScalarType dtype = options.has_dtype() ? options.dtype() : detail::literal_dtype(cpp_type_to_scalar_type<T>);
-  const Tensor made = empty({static_cast<std::int64_t>(numbers.size())}, cpp_type_to_scalar_type<T>);
-  std::copy(numbers.begin(), numbers.end(), made.data_ptr<T>());
-  return detail::with_grad(made.to(TensorOptions().dtype(dtype).device(options.device())), options);
+  const auto written = [&] {
+    const Tensor made = empty({static_cast<std::int64_t>(numbers.size())}, cpp_type_to_scalar_type<T>);
+    std::copy(numbers.begin(), numbers.end(), made.data_ptr<T>());
+    return made.to(TensorOptions().dtype(dtype).device(options.device()));
+  };
+  return detail::with_grad(detail::made_of_numbers(written), options);
 }
 template <ElementType T>
 requires(!std::same_as<T, bool>) Tensor tensor(const std::vector<T>& numbers, TensorOptions options = {}) {

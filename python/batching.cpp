@@ -1,6 +1,7 @@
 #include <keyway/batching/batched_tensor.h>
 #include <keyway/batching/level_dims.h>
 #include <keyway/batching/vmap.h>
+#include <keyway/graph/capture.h>
 #include <keyway/core/base/error.h>
 #include <keyway/python/batching.h>
 #include <keyway/python/module.h>
@@ -80,6 +81,7 @@ const batching::VmapLevel* level_of(std::uint64_t id) {
 void check_has_memory(const Tensor& tensor, const char* asked) {
   KEYWAY_CHECK_AS(NotImplemented, batching::batched_value(tensor) == nullptr,
                   "{}: within vmap the elements of an example cannot be asked for", asked);
+  graph::refuse_within_capture(asked);
 }
 
 void add_batching(nb::module_& module) {

@@ -1,5 +1,7 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/core/base/error.h>
+#include <keyway/graph/capture.h>
+#include <keyway/ops/unrecorded.h>
 #include <keyway/python/arrays.h>
 #include <keyway/python/default_device.h>
 #include <keyway/python/descriptors.h>
@@ -61,8 +63,9 @@ Tensor leaf(Tensor tensor, bool requires_grad) {
 // A new tensor with a copy of `data`.
 Tensor copied(nb::handle data, const Wishes& wishes) {
   if (is_tensor(data.ptr())) return wishes.apply(tensor_in(data.ptr()).detach(), /*copy=*/true);
-  if (is_array(data.ptr())) return wishes.apply(tensor_of_array(data.ptr()).tensor, /*copy=*/true);
-  return wishes.apply(tensor_of_sequence(data.ptr(), wishes.dtype));
+  if (is_array(data.ptr()))
+    return detail::made_of_numbers([&] { return wishes.apply(tensor_of_array(data.ptr()).tensor, /*copy=*/true); });
+  return detail::made_of_numbers([&] { return wishes.apply(tensor_of_sequence(data.ptr(), wishes.dtype)); });
 }
 
 void warn_of_copy(nb::handle data) {
@@ -85,6 +88,7 @@ Tensor new_tensor(const Tensor& self, nb::handle data, nb::handle dtype, nb::han
 }
 
 Tensor shared(const ForeignTensor& foreign) {
+  graph::refuse_within_capture("a tensor over the memory of another object");
   warn_if_read_only(foreign);
   return foreign.tensor;
 }

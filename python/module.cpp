@@ -59,6 +59,8 @@ NB_MODULE(_C, module) {
   add_batching(batching);
   nb::module_ forward = module.def_submodule("_forward");
   add_forward(forward);
+  nb::module_ graph = module.def_submodule("_graph");
+  add_graph(graph);
   nb::module_ devices = module.def_submodule("_devices");
   add_devices(devices);
   add_streams(module, devices);

@@ -75,6 +75,8 @@ void add_anomaly_mode(nb::module_& module, nb::module_& internal);
 void add_autocast(nb::module_& module);
 // keyway._C._batching: what keyway/_transforms/vmap.py and keyway/func.py are made of.
 void add_batching(nb::module_& module);
+// Captures and graphs; what keyway.graph calls.
+void add_graph(nb::module_& module);
 // keyway._C._forward: what keyway/autograd/forward_ad.py and keyway/func.py are made of.
 void add_forward(nb::module_& module);
 // keyway._C._devices: what keyway.cuda and the modules of other device types are made of: which device is current, and

@@ -1,3 +1,4 @@
+#include <keyway/python/caller_frame.h>
 #include <keyway/python/module.h>
 #include <keyway/python/python_call.h>
 #include <keyway/python/text.h>
@@ -24,35 +25,13 @@ class RaisedWarning final : public nb::python_error {
   }
 };
 
-bool is_of_this_package(nb::handle frame) {
-  const nb::object globals = nb::steal(PyObject_GetAttrString(frame.ptr(), "f_globals"));
-  const nb::object name = nb::steal(globals.is_valid() ? PyMapping_GetItemString(globals.ptr(), "__name__") : nullptr);
-  Py_ssize_t size = 0;
-  const char* const text = name.is_valid() ? PyUnicode_AsUTF8AndSize(name.ptr(), &size) : nullptr;
-  PyErr_Clear();
-  const std::string_view module =
-      text == nullptr ? std::string_view() : std::string_view(text, static_cast<std::size_t>(size));
-  return module == "keyway" || module.starts_with("keyway.");
-}
-
-// The frame that a warning is about, as `warnings` counts them: the first that is not of this package, whose functions
-// only pass calls on.
-Py_ssize_t level_of_caller() {
-  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  for (Py_ssize_t level = 1; frame.is_valid(); ++level) {
-    if (!is_of_this_package(frame)) return level;
-    frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(reinterpret_cast<PyFrameObject*>(frame.ptr()))));
-  }
-  return 1;
-}
-
 // Whether the warning has become an error of Python's.
 bool has_raised(PyObject* category, std::string_view text, const PythonLine& where) {
   const nb::object shown =
       nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
   if (!shown.is_valid()) return true;
   try {  // of a thread that is ended while filters and what shows warnings run
-    if (where.file.empty()) return PyErr_WarnFormat(category, level_of_caller(), "%U", shown.ptr()) != 0;
+    if (where.file.empty()) return PyErr_WarnFormat(category, caller_frame().level, "%U", shown.ptr()) != 0;
     const nb::str file = to_str(where.file);
     return PyErr_WarnExplicitObject(category, shown.ptr(), file.ptr(), where.line, nullptr, nullptr) != 0;
   } catch (...) {

@@ -8,6 +8,7 @@ set(KEYWAY_SUITE_TESTS
   forward_test.cpp
   gradcheck_test.cpp
   gradients_test.cpp
+  graph_test.cpp
   history_test.cpp
   inplace_out_test.cpp
   layouts_test.cpp
@@ -31,6 +32,7 @@ set(KEYWAY_SUITE_LIBRARY_SOURCES
 set(KEYWAY_SUITE_HEADERS
   tests/backends/cuda/has_device.h
   tests/error_texts.h
+  tests/graph/replayed.h
   tests/ops/boxed_example.h
   tests/ops/device.h
   tests/ops/differentiable.h

@@ -7,7 +7,7 @@ from builtins import bool as _bool, float as _float, int as _int, str as _str
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, final, overload
 
-from keyway._C import _autograd as _autograd, _batching as _batching, _devices as _devices, _nn as _nn
+from keyway._C import _autograd as _autograd, _batching as _batching, _devices as _devices, _graph as _graph, _nn as _nn
 from keyway._C._operators import *
 from keyway._C._operators import TensorOperators
 from keyway._C._protocols import TensorProtocols

@@ -1,0 +1,64 @@
+// Capture: watches a program run, and gives its graph.
+//
+//   graph::Capture capture(graph::Level::Executed);
+//   capture.add_argument(x, "x");
+//   const Tensor y = relu(mm(x, weight));
+//   const graph::Graph program = capture.finish({y});
+//   const std::vector<Tensor> again = graph::run(program, {other_x});
+//
+// The program runs as ever, with its results and its effects. Its calls are recorded as they pass a key, so what is
+// beside the dispatcher is not: C++'s and Python's numbers, conditions and memory that is read directly. What would make
+// the graph wrong without a trace is refused where it can be seen: numbers that depend on elements, and errors that the
+// program caught.
+#pragma once
+
+#include <keyway/graph/graph.h>
+
+#include <memory>
+#include <string>
+
+namespace keyway::inline v1::graph {
+
+class Recorder;
+
+class KEYWAY_API Capture {
+ public:
+  // What happens where the graph would not be right.
+  enum class Refusal : std::uint8_t {
+    Throw,     // the call is an error, and so is finish()
+    Continue,  // the program goes on, and finish() is the error
+  };
+  // Begins; calls of this thread are recorded until finish(), or until it is destroyed. Throws keyway::Error(Value) if
+  // the thread is in a capture already.
+  explicit Capture(Level level, Refusal refusal = Refusal::Throw);
+  ~Capture();
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  // What the program is called with: to be done before it runs. Two arguments may be one tensor, or share memory; a run
+  // asks for the same then. Throws keyway::Error for a tensor of vmap or forward mode, which ends with these.
+  void add_argument(const Tensor& tensor, std::string name = {});
+  // Ends, and gives the graph of what ran, whose results are `outputs`. Throws keyway::Error(Value) for what was refused,
+  // or if an output requires grad at Level::Executed, whose graph has no history to give.
+  Graph finish(const std::vector<Tensor>& outputs);
+  // Ends without a graph; nothing if it has ended.
+  void abandon();
+
+ private:
+  std::unique_ptr<Recorder> recorder_;
+  std::uint64_t added_ = 0;  // to the thread's keys
+  void (*listener_before_)(const TensorBase&, const TensorBase&) = nullptr;
+};
+
+// Whether calls of this thread are recorded now.
+KEYWAY_API bool is_capturing();
+// For what reads or writes memory beside the dispatcher, or takes numbers out of a tensor: refuses the capture that the
+// thread is in, if there is one, naming what was `asked` for.
+KEYWAY_API void refuse_within_capture(std::string_view asked);
+// Tells where the program is, "model.py:12", for each call that is recorded. Set by the Python package.
+using CallSite = std::string (*)();
+KEYWAY_API void set_call_site(CallSite site);
+// Where it is now; empty if nobody knows.
+std::string call_site();
+
+}  // namespace keyway::inline v1::graph

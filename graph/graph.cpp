@@ -1,0 +1,168 @@
+#include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/call/operator_entry.h>
+#include <keyway/graph/graph.h>
+
+#include <algorithm>
+
+namespace keyway::inline v1::graph {
+
+TensorInfo::TensorInfo(const TensorBase& tensor)
+    : dtype(tensor.dtype()),
+      device(tensor.device()),
+      sizes(tensor.sizes().vec()),
+      strides(tensor.strides().vec()),
+      offset(tensor.storage_offset()),
+      requires_grad(tensor.requires_grad()) {}
+
+TensorInfo::TensorInfo(ScalarType its_dtype, Device its_device, std::vector<std::int64_t> its_sizes)
+    : dtype(its_dtype), device(its_device), sizes(std::move(its_sizes)), strides(IntArrayRef(contiguous_strides(sizes)).vec()) {}
+
+bool TensorInfo::is_of(const TensorBase& tensor) const {
+  return dtype == tensor.dtype() && device == tensor.device() && IntArrayRef(sizes) == tensor.sizes() &&
+         IntArrayRef(strides) == tensor.strides() && offset == tensor.storage_offset();
+}
+
+std::size_t Graph::argument_count() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(inputs, [](const Input& input) { return !input.is_state; }));
+}
+
+bool is_of_tensors(SchemaType type) {
+  while (type.is(TypeKind::Optional) || type.is(TypeKind::List)) type = type.element();
+  return type.is(TypeKind::Tensor);
+}
+
+namespace {
+
+// Which values there are so far.
+class Made {
+ public:
+  explicit Made(const Graph& graph) : graph_(graph), is_made_(graph.values.size()) {}
+
+  void check_number(ValueId id, std::string_view where) const {
+    KEYWAY_CHECK(id >= 0 && static_cast<std::size_t>(id) < is_made_.size(),
+                 "graph: {} has %{}, but there are {} values", where, id, is_made_.size());
+  }
+  bool is_made(ValueId id) const { return is_made_[static_cast<std::size_t>(id)]; }
+  void use(ValueId id, std::string_view where) const {
+    check_number(id, where);
+    KEYWAY_CHECK(is_made(id), "graph: {} uses %{} before it is made", where, id);
+  }
+  void make(ValueId id, std::string_view where) {
+    check_number(id, where);
+    is_made_[static_cast<std::size_t>(id)] = true;
+    const ValueId memory = graph_.values[static_cast<std::size_t>(id)].memory;
+    check_number(memory, where);
+    KEYWAY_CHECK(is_made(memory), "graph: {} lies in the memory of %{}, which is not made yet", where, memory);
+  }
+
+ private:
+  const Graph& graph_;
+  std::vector<bool> is_made_;
+};
+
+// Numbers of values stand where the schema has tensors, in the form that it has.
+void check_form(const Argument& argument, const IValue& value, const std::string& op) {
+  if (!is_of_tensors(argument.type()) || value.is_none()) return;
+  SchemaType type = argument.type();
+  std::size_t depth = 0;
+  for (; type.is(TypeKind::Optional) || type.is(TypeKind::List); type = type.element())
+    depth += type.is(TypeKind::List) ? 1 : 0;
+  const ValueTag form = depth == 0   ? ValueTag::Int
+                        : depth == 1 ? ValueTag::IntList
+                                     : detail::kTagOf<std::vector<std::vector<std::int64_t>>>;
+  KEYWAY_CHECK(value.is(form), "graph: argument '{}' of {} holds tensors, and its value is {}", argument.name(), op,
+               to_string(value.tag()));
+}
+
+void check_values(const ArgumentList& arguments, const Stack& values, const std::string& op, const char* what) {
+  KEYWAY_CHECK(values.size() == arguments.size(), "graph: {} has {} {}, not {}", op, arguments.size(), what,
+               values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) check_form(arguments[i], values[i], op);
+}
+
+}  // namespace
+
+void check(const Graph& graph) {
+  Made made(graph);
+  bool arguments_ended = false;
+  for (const Input& input : graph.inputs) {
+    KEYWAY_CHECK(input.is_state || !arguments_ended, "graph: an argument stands behind a state");
+    arguments_ended = input.is_state;
+    made.make(input.value, "an input");
+  }
+  for (const Node& node : graph.nodes) {
+    const std::string op = node.op->full_name();
+    check_values(node.op->schema().arguments(), node.arguments, op, "arguments");
+    check_values(node.op->schema().returns(), node.results, op, "results");
+    for_each_value(node.op->schema().arguments(), node.arguments, [&](ValueId id) {
+      if (id != kNoValue) made.use(id, op);
+    });
+    for_each_value(node.op->schema().returns(), node.results, [&](ValueId id) {
+      if (id != kNoValue) made.make(id, op);
+    });
+  }
+  for (const ValueId output : graph.outputs) {
+    if (output != kNoValue) made.use(output, "an output");
+  }
+}
+
+namespace {
+
+// New numbers of values, given as they are asked for the first time.
+class NewNumbers {
+ public:
+  explicit NewNumbers(const Graph& graph) : old_(graph.values), new_(graph.values.size(), kNoValue) {}
+
+  ValueId of(ValueId old) {
+    if (old == kNoValue) return kNoValue;
+    ValueId& id = new_[static_cast<std::size_t>(old)];
+    if (id == kNoValue) {
+      id = static_cast<ValueId>(values_.size());
+      values_.push_back(old_[static_cast<std::size_t>(old)]);
+    }
+    return id;
+  }
+  Stack of(const ArgumentList& arguments, const Stack& values) {
+    return with_values(arguments, values, [this](ValueId old) { return of(old); });
+  }
+  // Of the values that have got a number. The memory that a value lies in is that of an earlier one, if there is one.
+  std::vector<Value> values() {
+    std::vector<ValueId> first(old_.size(), kNoValue);
+    std::vector<Value> values = values_;
+    for (std::size_t id = 0; id < values.size(); ++id) {
+      ValueId& memory = first[static_cast<std::size_t>(values[id].memory)];
+      if (memory == kNoValue) memory = static_cast<ValueId>(id);
+      values[id].memory = memory;
+    }
+    return values;
+  }
+
+ private:
+  const std::vector<Value>& old_;
+  std::vector<ValueId> new_;
+  std::vector<Value> values_;
+};
+
+}  // namespace
+
+Graph renumbered(const Graph& graph) {
+  NewNumbers numbers(graph);
+  Graph result;
+  result.level = graph.level;
+  result.grad_enabled = graph.grad_enabled;
+  result.inputs = graph.inputs;
+  for (Input& input : result.inputs) input.value = numbers.of(input.value);
+  for (const Node& node : graph.nodes) {
+    const FunctionSchema& schema = node.op->schema();
+    Node renumbered = node;
+    renumbered.arguments = numbers.of(schema.arguments(), node.arguments);
+    renumbered.results = numbers.of(schema.returns(), node.results);
+    result.nodes.push_back(std::move(renumbered));
+  }
+  for (const ValueId output : graph.outputs) result.outputs.push_back(numbers.of(output));
+  result.values = numbers.values();
+  return result;
+}
+
+}  // namespace keyway::inline v1::graph

@@ -1,0 +1,328 @@
+#include <keyway/dispatch/call/boxed_tensors.h>
+#include <keyway/dispatch/call/call.h>
+#include <keyway/dispatch/call/fallback.h>
+#include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/graph/recorder.h>
+
+#include <algorithm>
+
+namespace keyway::inline v1::graph {
+
+using Origin = SeenTensors::Origin;
+
+SeenTensors::Seen* SeenTensors::find(const TensorBase& tensor) {
+  const auto found = tensors_.find(tensor.impl());
+  return found == tensors_.end() ? nullptr : &found->second;
+}
+
+SeenTensors::Memory* SeenTensors::find_memory(const TensorBase& tensor) {
+  const auto found = memories_.find(tensor.storage().impl());
+  return found == memories_.end() ? nullptr : &found->second;
+}
+
+SeenTensors::Memory& SeenTensors::memory_of(const TensorBase& tensor, Origin origin) {
+  const auto [found, is_new] = memories_.try_emplace(tensor.storage().impl());
+  if (is_new) {
+    const auto storage = intrusive_ptr<StorageImpl>::retain(tensor.storage().impl());
+    found->second = {weak_intrusive_ptr<StorageImpl>(storage), origin, {}};
+  }
+  return found->second;
+}
+
+void SeenTensors::add(const TensorBase& tensor, ValueId value, Origin origin) {
+  std::vector<ValueId>& values = memory_of(tensor, origin).values;
+  if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+  tensors_.insert_or_assign(tensor.impl(),
+                            Seen{weak_intrusive_ptr<TensorImpl>(tensor.impl_ptr()), value, tensor.storage().impl()});
+}
+
+void SeenTensors::move_memory(const TensorBase& tensor, Origin origin) {
+  Seen& seen = tensors_.at(tensor.impl());
+  if (seen.storage == tensor.storage().impl()) return;
+  std::erase(memories_.at(seen.storage).values, seen.value);
+  add(tensor, seen.value, origin);
+}
+
+namespace {
+
+bool is_with_tensors(const IValue& value) {
+  if (!value.is(ValueTag::Dict)) return false;
+  for (std::size_t i = 0; i < value.to_dict().size(); ++i) {
+    if (any_tensor(value.to_dict().entry(i).value, [](const TensorBase&) { return true; })) return true;
+  }
+  return false;
+}
+
+bool is_for_transforms(const TensorBase& tensor) {
+  const DispatchKeySet keys = tensor.key_set();
+  return keys.has(Functionality::Batched) || keys.has(Functionality::ForwardAD) || keys.has(Functionality::Python);
+}
+
+// Whether the results of a call have memory whose contents nobody has set.
+bool gives_unset_memory(const OperatorEntry& op) {
+  return op.info().name.starts_with("keyway::") && op.info().name.find("empty") != std::string_view::npos;
+}
+
+// Whether a call changes what it writes to whatever that holds, or parts of it alone.
+bool overwrites(const OperatorEntry& op) {
+  constexpr std::string_view kNames[] = {
+      "bernoulli_", "cauchy_",        "copy_",       "exponential_", "fill_",           "fill_diagonal_", "geometric_",
+      "index_copy_", "index_fill_",   "index_put_",  "log_normal_",  "masked_fill_",    "masked_scatter_", "normal_",
+      "random_",    "resize_",        "resize_as_",  "scatter_",     "set_",            "uniform_",       "zero_"};
+  return !op.schema().is_inplace() || std::ranges::find(kNames, op.schema().name()) != std::end(kNames);
+}
+
+// Whether a call needs no elements of its tensors: it gives views of them, or tensors that are made like them.
+bool is_about_geometry(const OperatorEntry& op) {
+  return (op.schema().is_alias() && !op.schema().is_mutable()) || gives_unset_memory(op) ||
+         op.info().name.ends_with("_like") || op.info().name.starts_with("keyway::new_");
+}
+
+// Whether the results of a call are numbers that follow from the elements of its tensors.
+bool reads_elements(const OperatorEntry& op) {
+  if (op.has_tag("data_dependent_shape")) return true;
+  const ArgumentList returns = op.schema().returns();
+  const bool gives_numbers =
+      std::ranges::any_of(returns, [](const Argument result) { return !is_of_tensors(result.type()); });
+  // Those of Keyway have the tag if they do; what others give is not known.
+  return gives_numbers && op.info().boxed.tensors != 0 && !op.info().name.starts_with("keyway::");
+}
+
+// "; at model.py:12", if that is known.
+std::string where_now() {
+  const std::string site = call_site();
+  return site.empty() ? "" : "; at " + site;
+}
+
+bool gives_tensors(const FunctionSchema& schema) {
+  return std::ranges::any_of(schema.returns(), [](const Argument result) { return is_of_tensors(result.type()); });
+}
+
+}  // namespace
+
+void Recorder::refuse(const std::string& reason) {
+  if (refused_.empty()) refused_ = "capture: " + reason + where_now();
+  if (refusal_ == Capture::Refusal::Throw) KEYWAY_FAIL(Value, "{}", refused_);
+}
+
+void Recorder::add_argument(const Tensor& tensor, std::string name) {
+  KEYWAY_CHECK(tensor.defined(), "capture: argument {} is undefined", graph_.inputs.size());
+  KEYWAY_CHECK(graph_.nodes.empty() && graph_.argument_count() == graph_.inputs.size(),
+               "capture: arguments are added before the program runs");
+  KEYWAY_CHECK_AS(NotImplemented, !is_for_transforms(tensor),
+                  "capture: argument {} is a tensor of vmap, forward mode or a wrapper: capture the program without that, "
+                  "and run the graph within it",
+                  graph_.inputs.size());
+  if (const SeenTensors::Seen* seen = seen_.find(tensor)) {  // the same tensor twice
+    graph_.inputs.push_back({seen->value, std::move(name)});
+    return;
+  }
+  graph_.inputs.push_back({add_value(tensor, Origin::Argument), std::move(name)});
+  // Whether another tensor than the arguments lies in the memory.
+  SeenTensors::Memory& memory = *seen_.find_memory(tensor);
+  memory.origin = tensor.storage().use_count() > memory.values.size() ? Origin::SharedArgument : Origin::Argument;
+}
+
+ValueId Recorder::add_value(const TensorBase& tensor, Origin origin) {
+  const ValueId id = static_cast<ValueId>(graph_.values.size());
+  const SeenTensors::Memory* memory = seen_.find_memory(tensor);
+  const ValueId first = memory == nullptr || memory->values.empty()
+                            ? id
+                            : graph_.values[static_cast<std::size_t>(memory->values.front())].memory;
+  graph_.values.push_back({TensorInfo(tensor), first});
+  now_.push_back(graph_.values.back().info);
+  seen_.add(tensor, id, origin);
+  return id;
+}
+
+ValueId Recorder::add_state(const TensorBase& tensor) {
+  const ValueId id = add_value(tensor, Origin::State);
+  graph_.inputs.push_back({id, {}, true, Tensor(tensor)});
+  return id;
+}
+
+ValueId Recorder::value_of(const TensorBase& tensor) {
+  if (!tensor.defined()) return kNoValue;
+  if (is_for_transforms(tensor)) {
+    refuse("a tensor of vmap, forward mode or a wrapper is used at this level");
+    return kNoValue;
+  }
+  if (const SeenTensors::Seen* seen = seen_.find(tensor)) {
+    if (seen->storage == tensor.storage().impl() && now_[static_cast<std::size_t>(seen->value)].is_of(tensor))
+      return seen->value;
+  }
+  const SeenTensors::Memory* memory = seen_.find_memory(tensor);
+  if (memory == nullptr || memory->origin == Origin::State) {
+    if (seen_.find(tensor) == nullptr) return add_state(tensor);
+    refuse("the memory or the sizes of a tensor were changed beside the dispatcher");
+    return kNoValue;
+  }
+  return value_in_memory(tensor, *memory);
+}
+
+// Of a tensor that no call has made.
+ValueId Recorder::value_in_memory(const TensorBase& tensor, const SeenTensors::Memory& memory) {
+  const auto same = std::ranges::find_if(memory.values, [&](ValueId id) {
+    return now_[static_cast<std::size_t>(id)].is_of(tensor);
+  });
+  if (memory.origin == Origin::SharedArgument) {
+    // It may be one that the program has from elsewhere, and that need not share the memory of another argument.
+    refuse("a tensor shares memory with an argument, but no call has made it of that: make it an argument, too");
+    return kNoValue;
+  }
+  if (same != memory.values.end()) {
+    const ValueId id = *same;
+    seen_.add(tensor, id, memory.origin);
+    return id;
+  }
+  const auto base = std::ranges::find_if(memory.values, [&](ValueId id) {
+    return now_[static_cast<std::size_t>(id)].dtype == tensor.dtype();
+  });
+  if (base == memory.values.end() || graph_.level == Level::Program) {
+    refuse("a tensor shares memory with another, but no call has made it a view of that");
+    return kNoValue;
+  }
+  static const OperatorEntry& as_strided = Dispatcher::singleton().op("keyway::as_strided").entry();
+  const ValueId from = *base;
+  const ValueId id = add_value(tensor, memory.origin);
+  graph_.nodes.push_back({&as_strided,
+                          {IValue(from), IValue(tensor.sizes().vec()), IValue(tensor.strides().vec()),
+                           IValue(tensor.storage_offset())},
+                          {IValue(id)},
+                          call_site()});
+  return id;
+}
+
+void Recorder::add_tensor_over(const TensorBase& of, const TensorBase& alias) {
+  if (!refused_.empty() || is_for_transforms(of)) return;
+  const ValueId id = value_of(of);
+  if (id == kNoValue) return;
+  seen_.add(alias, id, seen_.find_memory(of)->origin);
+  seen_.find(alias)->is_made_beside = true;
+}
+
+ValueId Recorder::result_of(const TensorBase& tensor, const std::vector<TensorBase>& arguments) {
+  if (!tensor.defined()) return kNoValue;
+  const bool is_argument =
+      std::ranges::any_of(arguments, [&](const TensorBase& argument) { return argument.is_same(tensor); });
+  const SeenTensors::Seen* seen = seen_.find(tensor);
+  if (seen == nullptr || (seen->is_made_beside && !is_argument)) return add_value(tensor, Origin::Call);
+  const ValueId id = seen->value;
+  seen_.move_memory(tensor, Origin::Call);
+  now_[static_cast<std::size_t>(id)] = TensorInfo(tensor);
+  return id;
+}
+
+template <typename NumberOf>
+Stack Recorder::numbered(const ArgumentList& arguments, const Stack& values, NumberOf&& number_of) {
+  const auto numbers_of = [&](const std::vector<TensorBase>& tensors) {
+    std::vector<ValueId> numbers;
+    for (const TensorBase& tensor : tensors) numbers.push_back(number_of(tensor));
+    return numbers;
+  };
+  Stack numbered = values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!is_of_tensors(arguments[i].type()) || values[i].is_none()) continue;
+    if (values[i].is_tensor()) {
+      numbered[i] = values[i].tensor_ref().defined() ? IValue(number_of(values[i].tensor_ref())) : IValue();
+    } else if (values[i].is(ValueTag::TensorList)) {
+      numbered[i] = IValue(numbers_of(values[i].to_tensor_list()));
+    } else {
+      std::vector<std::vector<ValueId>> lists;
+      for (const std::vector<TensorBase>& tensors : values[i].to_tensor_lists()) lists.push_back(numbers_of(tensors));
+      numbered[i] = IValue(std::move(lists));
+    }
+  }
+  return numbered;
+}
+
+void Recorder::check_recordable(const OperatorEntry& op, const Stack& arguments) {
+  if (reads_elements(op))
+    refuse(op.short_name() +
+           " gives numbers or sizes that depend on the elements of a tensor, which a graph cannot follow: compute with "
+           "tensors instead");
+  if (std::ranges::any_of(arguments, is_with_tensors))
+    refuse(op.short_name() + " takes tensors in a dictionary, which a graph has no place for");
+}
+
+void Recorder::check_is_set(const OperatorEntry& op, const Stack& values) {
+  if (is_about_geometry(op)) return;
+  const ArgumentList arguments = op.schema().arguments();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto is_unset = [&](const TensorBase& tensor) {
+      const SeenTensors::Memory* memory = seen_.find_memory(tensor);
+      return memory != nullptr && !memory->is_set && tensor.numel() != 0;
+    };
+    if ((arguments[i].is_write() && overwrites(op)) || !any_tensor(values[i], is_unset)) continue;
+    refuse(op.short_name() + " reads '" + std::string(arguments[i].name()) +
+           "', which empty() gave and no call has written to: if its memory was written to directly, a graph cannot "
+           "follow that");
+  }
+}
+
+void Recorder::call(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
+  // What it calls is recorded, as it calls it.
+  if (graph_.level == Level::Executed && is_written_with_others(op, below)) return redispatch_boxed(op, below, values);
+  const ExcludeDispatchKeyGuard unrecorded(
+      DispatchKeySet(graph_.level == Level::Program ? Functionality::Tracer : Functionality::Functionalize));
+  if (refused_.empty()) check_recordable(op, values);
+  if (refused_.empty()) check_is_set(op, values);
+  if (!refused_.empty()) return redispatch_boxed(op, below, values);
+  const FunctionSchema& schema = op.schema();
+  if (!gives_tensors(schema) && !schema.is_mutable() && op.info().boxed.tensors != 0)
+    return redispatch_boxed(op, below, values);  // metadata, which is what it is in every run
+  record(op, below, values);
+}
+
+void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
+  const FunctionSchema& schema = op.schema();
+  Node node{&op, numbered(schema.arguments(), values, [&](const TensorBase& t) { return value_of(t); }), {}, call_site(),
+            !grad_enabled()};
+  std::vector<TensorBase> arguments, written;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for_each_tensor({&values[i], 1}, [&](const TensorBase& tensor) {
+      arguments.push_back(tensor);
+      if (schema.arguments()[i].is_write()) written.push_back(tensor);
+    });
+  }
+  try {
+    redispatch_boxed(op, below, values);
+  } catch (const std::exception& error) {
+    // If the program goes on, it has caught this, and another run may not have to.
+    if (refused_.empty()) refused_ = "capture: the program caught an error of a call: " + std::string(error.what());
+    throw;
+  }
+  if (!refused_.empty()) return;
+  for (const TensorBase& tensor : written) {
+    result_of(tensor, arguments);
+    if (SeenTensors::Memory* memory = seen_.find_memory(tensor)) memory->is_set = true;
+  }
+  node.results = numbered(schema.returns(), values, [&](const TensorBase& t) { return result_of(t, arguments); });
+  if (gives_unset_memory(op)) {
+    for_each_tensor(values, [&](const TensorBase& tensor) { seen_.find_memory(tensor)->is_set = false; });
+  }
+  graph_.nodes.push_back(std::move(node));
+}
+
+Graph Recorder::finish(const std::vector<Tensor>& outputs) {
+  const auto check_refused = [&] {
+    if (!refused_.empty()) KEYWAY_FAIL(Value, "{}", refused_);
+  };
+  check_refused();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    KEYWAY_CHECK(graph_.level == Level::Program || !outputs[i].defined() || !outputs[i].requires_grad(),
+                 "capture: result {} requires grad, but what is executed has no history: return what detach() gives, or its "
+                 "gradient with it, or capture the program at Level::Program",
+                 i);
+    graph_.outputs.push_back(value_of(outputs[i]));
+    const SeenTensors::Memory* memory = outputs[i].defined() ? seen_.find_memory(outputs[i]) : nullptr;
+    KEYWAY_CHECK(memory == nullptr || memory->is_set || outputs[i].numel() == 0,
+                 "capture: result {} is what empty() gave, and no call has written to it: if its memory was written to "
+                 "directly, a graph cannot follow that",
+                 i);
+  }
+  check_refused();
+  return renumbered(graph_);
+}
+
+}  // namespace keyway::inline v1::graph

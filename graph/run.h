@@ -1,0 +1,21 @@
+// Runs a graph by making its calls one after the other: what any other way to run it is held to.
+#pragma once
+
+#include <keyway/graph/graph.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1::graph {
+
+// Why the graph does not hold for these arguments, in this thread's state and with the state that it uses as that is
+// now; nothing if it does. Dtypes, devices, sizes, strides, whether gradients are recorded, and which tensors are the
+// same or share memory have to be as they were in the capture.
+KEYWAY_API std::optional<std::string> mismatch(const Graph& graph, ArrayRef<Tensor> arguments);
+
+// The outputs for these arguments. What the program wrote to is written to: arguments, state, generators. At
+// Level::Executed nothing is recorded for backward. Throws keyway::Error(Value) for a mismatch, and what a call throws.
+KEYWAY_API std::vector<Tensor> run(const Graph& graph, ArrayRef<Tensor> arguments);
+
+}  // namespace keyway::inline v1::graph

@@ -1,0 +1,31 @@
+// The values of arguments as text, as Python writes them, and back. Of which type a value is, the schema says.
+#pragma once
+
+#include <keyway/core/schema/lexer.h>
+#include <keyway/core/schema/type.h>
+#include <keyway/dispatch/call/ivalue.h>
+
+#include <string>
+
+namespace keyway::inline v1::graph {
+
+// "[1, 2]", "float32", "'mean'", "%3" for a tensor's number. Of what has no text, a generator, its name in <>.
+std::string text_of(SchemaType type, const IValue& value);
+
+// A text in quotes, as parse_string reads it.
+std::string in_quotes(std::string_view text);
+
+// Reads a value. Throws keyway::Error(Parse) for what is none of that type.
+IValue parse_value(SchemaType type, detail::Lexer& lexer);
+
+// An integer; a name, %3.
+std::int64_t parse_int(detail::Lexer& lexer);
+std::int64_t parse_value_id(detail::Lexer& lexer);
+std::vector<std::int64_t> parse_ints(detail::Lexer& lexer);
+std::string parse_string(detail::Lexer& lexer);
+// Throws keyway::Error(Parse) unless this is what comes next.
+void expect(detail::Lexer& lexer, char c);
+// What comes next, for messages.
+std::string found(const detail::Lexer& lexer);
+
+}  // namespace keyway::inline v1::graph

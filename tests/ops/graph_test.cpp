@@ -1,0 +1,177 @@
+// The generated suite: what a graph of a call gives is what the call gives, to the last bit and in the same memory.
+#include <keyway/ops/all.h>
+#include <keyway/tests/catch.h>
+#include <keyway/tests/graph/replayed.h>
+#include <keyway/tests/ops/differentiable.h>
+#include <keyway/tests/ops/samples.h>
+
+#include <map>
+#include <set>
+
+using namespace keyway;
+using namespace keyway::testing;
+
+namespace {
+
+// Calls that are refused, by the words behind "capture: ".
+using Refused = std::map<std::string, std::set<std::string>>;
+
+std::string refusal_in(const std::string& error) {
+  const std::size_t begin = error.find("capture: ");
+  if (begin == std::string::npos) return {};
+  const std::string reason = error.substr(begin + 9);
+  for (const char* known : {"gives numbers or sizes", "requires grad, but", "in a dictionary"})
+    if (reason.find(known) != std::string::npos) return known;
+  return reason;
+}
+
+// The same elements in another order: values that the operator takes too.
+Tensor with_other_values(const Tensor& tensor) {
+  std::vector<std::int64_t> dims;
+  for (std::int64_t i = 0; i < tensor.dim(); ++i) dims.push_back(i);
+  const Tensor copy = tensor.detach().clone();
+  return copy.copy_(tensor.detach().flip(dims)).requires_grad_(tensor.requires_grad());
+}
+
+std::vector<Tensor> with_other_values(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> all;
+  for (const Tensor& tensor : tensors) all.push_back(with_other_values(tensor));
+  return all;
+}
+
+void check_replay(const Program& program, const graph::Graph& graph, const std::vector<Tensor>& values) {
+  const std::vector<Tensor> eager = copies_of(values), replayed = copies_of(values);
+  std::vector<Tensor> expected;
+  manual_seed(7);
+  const std::string error = error_in([&] { expected = program(eager); });
+  std::vector<Tensor> results;
+  manual_seed(7);
+  const std::string error_of_graph = error_in([&] { results = graph::run(graph, replayed); });
+  INFO(error_of_graph);
+  if (!error.empty()) {
+    CHECK(!error_of_graph.empty());
+    return;
+  }
+  CHECK(error_of_graph == "");
+  CHECK(bit_difference(joined(replayed, results), joined(eager, expected)) == "");
+}
+
+void check_text(const graph::Graph& graph) {
+  const std::string text = graph::to_string(graph);
+  if (text.find('<') != std::string::npos) return;  // a generator or an object, which has no text
+  CHECK(graph::to_string(graph::parse(text)) == text);
+}
+
+// Captures a program that runs without an error, and replays it with its values and with others.
+void check(const Program& program, const std::vector<Tensor>& inputs, graph::Level level, std::string_view op,
+           Refused& refused) {
+  if (!error_in([&] { program(copies_of(inputs)); }).empty()) return;
+  graph::Graph graph;
+  manual_seed(7);
+  const std::string error = error_in([&] { graph = captured(program, copies_of(inputs), level); });
+  if (!error.empty()) {
+    INFO(error);
+    CHECK(!refusal_in(error).empty());
+    refused[refusal_in(error)].emplace(op);
+    return;
+  }
+  INFO(graph::to_string(graph));
+  graph::check(graph);
+  check_text(graph);
+  check_replay(program, graph, inputs);
+  check_replay(program, graph, with_other_values(inputs));
+}
+
+// A call as a program of its tensors.
+Program program_of(const Sample& sample, std::string_view op) {
+  const std::vector<Slot> slots = slots_of(sample.arguments);
+  return [sample, slots, name = std::string(op)](const std::vector<Tensor>& inputs) {
+    Stack stack = map_tensors(sample.arguments, [](const Tensor& tensor) { return tensor; });
+    for (std::size_t i = 0; i < slots.size(); ++i) stack = with_tensor(stack, slots[i], inputs[i]);
+    operator_named(name).call_boxed(stack);
+    return tensors_in(stack);
+  };
+}
+
+std::vector<Tensor> inputs_of(const Sample& sample) {
+  std::vector<Tensor> inputs;
+  for (const Slot slot : slots_of(sample.arguments)) inputs.push_back(tensor_at(sample.arguments, slot));
+  return inputs;
+}
+
+// The sample as a call of the out= overload, with results that have what is needed.
+std::optional<Sample> with_out(const Sample& sample) {
+  const OpCases& entry = *sample.entry;
+  const Outcome functional = call(entry.op, sample.arguments);
+  if (!functional.error.empty()) return std::nullopt;
+  const ArgumentList given = operator_named(entry.op).schema().arguments();
+  Stack arguments;
+  for (const Argument argument : operator_named(entry.out).schema().arguments()) {
+    if (const auto at = given.find(argument.name())) arguments.push_back(sample.arguments[*at]);
+  }
+  for (const Tensor& result : tensors_in(functional.results)) {
+    if (!result.defined()) return std::nullopt;
+    arguments.emplace_back(TensorBase(keyway::full(result.sizes(), 1, TensorOptions().dtype(result.dtype()))));
+  }
+  return Sample{&entry, sample.text, arguments};
+}
+
+}  // namespace
+
+TEST_CASE("a graph of a call gives what the call gives, in other values too") {
+  Tally tally("captured");
+  Refused refused;
+  for (const OpCases& entry : kOpCases) {
+    for (const Sample& sample : all_samples(entry)) {
+      for (const graph::Level level : {graph::Level::Executed, graph::Level::Program}) {
+        INFO(entry.op << ": " << sample.text << (level == graph::Level::Program ? " as written" : ""));
+        tally.count(entry);
+        check(program_of(sample, entry.op), inputs_of(sample), level, entry.op, refused);
+        if (!entry.inplace.empty())
+          check(program_of(sample, entry.inplace), inputs_of(sample), level, entry.inplace, refused);
+        if (entry.out.empty()) continue;
+        if (const std::optional<Sample> out = with_out(sample))
+          check(program_of(*out, entry.out), inputs_of(*out), level, entry.out, refused);
+      }
+    }
+  }
+  CHECK(tally.total() >= kOpCases.at_least(5000));
+  if (kOpCases.of_library()) return;
+  std::string text;
+  for (const auto& [reason, ops] : refused) {
+    text += reason + ":";
+    for (const std::string& op : ops) text += " " + op.substr(op.find("::") + 2);
+    text += "\n";
+  }
+  CHECK(text == "");
+}
+
+TEST_CASE("a graph of a call and its backward gives the same gradients") {
+  Tally tally("captured with backward");
+  Refused refused;
+  for (const OpCases& entry : kOpCases) {
+    if (is_about_the_graph(entry)) continue;
+    for (const Sample& sample : double_samples(entry)) {
+      const Differentiable function = differentiable(sample, entry.op);
+      if (function.slots.empty()) continue;
+      INFO(entry.op << ": " << sample.text);
+      tally.count(entry);
+      const Program program = [&](const std::vector<Tensor>& inputs) {
+        const variable_list results = function(inputs);
+        std::vector<Tensor> all = gradients_of(results, inputs, ones_as);
+        for (const Tensor& result : results) all.push_back(result.detach());
+        return all;
+      };
+      check(program, function.leaves(), graph::Level::Executed, entry.op, refused);
+    }
+  }
+  CHECK(tally.total() >= kOpCases.at_least(500));
+  if (kOpCases.of_library()) return;
+  std::string text;
+  for (const auto& [reason, ops] : refused) {
+    text += reason + ":";
+    for (const std::string& op : ops) text += " " + op.substr(op.find("::") + 2);
+    text += "\n";
+  }
+  CHECK(text == "");
+}
