@@ -1,5 +1,6 @@
 #include <keyway/autograd/accumulate_grad.h>
 #include <keyway/autograd/backward_streams.h>
+#include <keyway/autograd/capture_listener.h>
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/tensor/geometry.h>

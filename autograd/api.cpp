@@ -1,4 +1,5 @@
 // The operators of the family autograd: what tensors offer of gradients, as methods.
+#include <keyway/autograd/capture_listener.h>
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/ops/all.h>

@@ -1,3 +1,4 @@
+#include <keyway/autograd/capture_listener.h>
 #include <keyway/autograd/function.h>
 #include <keyway/dispatch/registry/pin_library.h>
 #include <keyway/ops/all.h>

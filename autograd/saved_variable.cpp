@@ -1,4 +1,5 @@
 #include <keyway/autograd/backward_streams.h>
+#include <keyway/autograd/capture_listener.h>
 #include <keyway/autograd/saved_variable.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>

@@ -1,3 +1,4 @@
+#include <keyway/autograd/capture_listener.h>
 #include <keyway/autograd/accumulate_grad.h>
 #include <keyway/autograd/anomaly_mode.h>
 #include <keyway/autograd/engine.h>
@@ -258,7 +259,7 @@ void check_inplace(std::string_view name, const TensorBase& self, bool records) 
 namespace {
 
 constinit thread_local ViewListener view_listener __attribute__((tls_model("initial-exec"))) = nullptr;
-constinit thread_local AliasListener alias_listener __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local const CaptureListener* capture_listener __attribute__((tls_model("initial-exec"))) = nullptr;
 
 }  // namespace
 
@@ -291,14 +292,16 @@ void as_view(const TensorBase& base, const TensorBase& result, CreationMeta crea
 
 ViewListener exchange_view_listener(ViewListener listener) { return std::exchange(view_listener, listener); }
 
-TensorBase plain_alias(const TensorBase& tensor) {
-  TensorBase alias = make_view(tensor);
-  if (alias_listener != nullptr) [[unlikely]]
-    alias_listener(tensor, alias);
-  return alias;
+const CaptureListener* exchange_capture_listener(const CaptureListener* listener) {
+  return std::exchange(capture_listener, listener);
 }
 
-AliasListener exchange_alias_listener(AliasListener listener) { return std::exchange(alias_listener, listener); }
+TensorBase plain_alias(const TensorBase& tensor) {
+  TensorBase alias = make_view(tensor);
+  if (capture_listener != nullptr) [[unlikely]]
+    capture_listener->alias_made(tensor, alias);
+  return alias;
+}
 
 bool is_view(const TensorBase& tensor) { return MetaAccess::view(tensor) != nullptr; }
 
@@ -342,6 +345,8 @@ void set_requires_grad(const TensorBase& tensor, bool requires_grad) {
 }
 
 Tensor grad_of(const TensorBase& tensor) {
+  if (capture_listener != nullptr && tensor.defined()) [[unlikely]]
+    capture_listener->grad_asked(tensor);
   AutogradMeta* meta = tensor.defined() ? MetaAccess::find(unwrap_if_ended(tensor)) : nullptr;
   return meta == nullptr ? Tensor() : Tensor(TensorBase(MetaAccess::grad(*meta)));
 }
@@ -356,6 +361,8 @@ void set_grad(const TensorBase& tensor, const Tensor& grad) {
     KEYWAY_CHECK_AS(Autograd, grad.device() == tensor.device(), "a gradient on {} is set for a tensor on {}",
                     grad.device(), tensor.device());
   }
+  if (capture_listener != nullptr) [[unlikely]]
+    capture_listener->grad_set(tensor, grad);
   MetaAccess::set_grad(MetaAccess::make(unwrap_if_ended(tensor)), grad.impl_ptr());
 }
 

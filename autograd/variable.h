@@ -106,11 +106,6 @@ KEYWAY_API void as_view(const TensorBase& base, const TensorBase& result,
 // Hears of each view that as_view makes in this thread; null: nobody does. Returns who did before.
 using ViewListener = void (*)(const TensorBase& view);
 KEYWAY_API ViewListener exchange_view_listener(ViewListener listener);
-// A tensor of its own over the same memory, without history, which no call makes: what a node saves, for example.
-KEYWAY_API TensorBase plain_alias(const TensorBase& tensor);
-// Hears of each one that plain_alias makes in this thread; null: nobody does. Returns who did before.
-using AliasListener = void (*)(const TensorBase& of, const TensorBase& alias);
-KEYWAY_API AliasListener exchange_alias_listener(AliasListener listener);
 KEYWAY_API bool is_view(const TensorBase& tensor);
 // The tensor that a view is of; undefined for others.
 KEYWAY_API Tensor view_base(const TensorBase& tensor);

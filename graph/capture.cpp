@@ -1,5 +1,6 @@
-#include <keyway/autograd/variable.h>
+#include <keyway/autograd/capture_listener.h>
 #include <keyway/core/base/error.h>
+#include <keyway/core/random/generator_listener.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/dispatch/call/fallback.h>
 #include <keyway/dispatch/registry/library.h>
@@ -11,32 +12,80 @@
 namespace keyway::inline v1::graph {
 namespace {
 
-constinit thread_local Recorder* current = nullptr;
+// Of the captures that the thread is in, by their level.
+constinit thread_local Recorder* recorders[2] = {};
+
+constinit thread_local std::uint64_t added_keys = 0;  // to the thread's, for these
+
+Recorder*& recorder_at(Level level) { return recorders[static_cast<int>(level)]; }
+
+template <typename F>
+void for_each_recorder(F&& f) {
+  for (Recorder* const recorder : recorders) {
+    if (recorder != nullptr) f(*recorder);
+  }
+}
+
+void refuse_within_captures(const std::string& reason) {
+  for_each_recorder([&](Recorder& recorder) { recorder.refuse(reason); });
+}
+
+constexpr autograd::CaptureListener kListener = {
+    [](const TensorBase& of, const TensorBase& alias) { for_each_recorder([&](Recorder& r) { r.alias_made(of, alias); }); },
+    [](const TensorBase& leaf) { for_each_recorder([&](Recorder& r) { r.grad_asked(leaf); }); },
+    [](const TensorBase& leaf, const Tensor& grad) { for_each_recorder([&](Recorder& r) { r.grad_set(leaf, grad); }); },
+};
 
 constinit std::atomic<CallSite> site_of_calls{nullptr};
 
-constexpr Functionality functionality_of_level(Level level) {
-  return level == Level::Program ? Functionality::Tracer : Functionality::Functionalize;
+[[noreturn]] void refuse_other_thread(Functionality key) {
+  KEYWAY_FAIL(NotImplemented,
+              "the call has the key {}, but its thread is in no capture: a program that is captured makes its calls in one "
+              "thread",
+              to_string(key));
 }
 
-// What stands at the key of each level, for every operator.
-template <Level kLevel>
-void record_call(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
-  KEYWAY_CHECK_AS(NotImplemented, current != nullptr && current->level() == kLevel,
-                  "the call has the key {}, but its thread is in no capture: a program that is captured makes its calls in one "
-                  "thread",
-                  to_string(functionality_of_level(kLevel)));
-  const DispatchKeySet below = keys & DispatchKeySet::full_after(functionality_of_level(kLevel));
-  with_arguments(op, stack, [&](Stack& values) { current->call(op, below, values); });
+// What stands at Tracer, for every operator.
+void record_as_written(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
+  Recorder* const recorder = recorder_at(Level::Program);
+  if (recorder == nullptr) refuse_other_thread(Functionality::Tracer);
+  const DispatchKeySet below = keys & DispatchKeySet::full_after(Functionality::Tracer);
+  with_arguments(op, stack, [&](Stack& values) { recorder->call(op, below, values); });
+}
+
+// What stands at Functionalize. A capture at Tracer alone has to know which tensors calls make for themselves.
+void record_as_executed(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
+  Recorder* const recorder = recorder_at(Level::Executed);
+  Recorder* const as_written = recorder_at(Level::Program);
+  if (recorder == nullptr && as_written == nullptr) refuse_other_thread(Functionality::Functionalize);
+  const DispatchKeySet below = keys & DispatchKeySet::full_after(Functionality::Functionalize);
+  with_arguments(op, stack, [&](Stack& values) {
+    if (recorder != nullptr)
+      recorder->call(op, below, values);
+    else
+      redispatch_boxed(op, below, values);
+    if (as_written != nullptr) as_written->note_within_call(values);
+  });
+}
+
+// Has the thread's calls pass the keys that its captures need, and no others.
+void update_keys() {
+  IncludeDispatchKeyGuard::leave(added_keys);
+  DispatchKeySet needed;
+  if (is_capturing()) needed = needed.add(Functionality::Functionalize);
+  if (recorder_at(Level::Program) != nullptr) needed = needed.add(Functionality::Tracer);
+  added_keys = IncludeDispatchKeyGuard::enter(needed);
 }
 
 // Once for the process: programs that never capture anything have no such kernels.
-template <Level kLevel>
-void register_kernel(DispatchKey key) {
-  static const bool registered = [key] {
-    Library library(Library::Kind::Impl, "_", key);
-    library.fallback(&record_call<kLevel>);
-    library.commit().release();
+void register_kernels() {
+  static const bool registered = [] {
+    for (const auto& [key, kernel] : {std::pair(DispatchKey::Tracer, &record_as_written),
+                                      std::pair(DispatchKey::Functionalize, &record_as_executed)}) {
+      Library library(Library::Kind::Impl, "_", key);
+      library.fallback(kernel);
+      library.commit().release();
+    }
     return true;
   }();
   static_cast<void>(registered);
@@ -45,22 +94,23 @@ void register_kernel(DispatchKey key) {
 }  // namespace
 
 Capture::Capture(Level level, Refusal refusal) : recorder_(std::make_unique<Recorder>(level, refusal)) {
-  KEYWAY_CHECK(current == nullptr, "a capture begins within another one of its thread");
-  if (level == Level::Program)
-    register_kernel<Level::Program>(DispatchKey::Tracer);
-  else
-    register_kernel<Level::Executed>(DispatchKey::Functionalize);
-  listener_before_ = autograd::exchange_alias_listener(
-      [](const TensorBase& of, const TensorBase& alias) { current->add_tensor_over(of, alias); });
-  added_ = IncludeDispatchKeyGuard::enter(DispatchKeySet(functionality_of_level(level)));
-  current = recorder_.get();
+  KEYWAY_CHECK(current() == nullptr, "a capture begins within another one of its thread");
+  register_kernels();
+  current() = recorder_.get();
+  update_keys();
+  autograd::exchange_capture_listener(&kListener);
+  exchange_generator_listener([] { refuse_within_captures("a generator is seeded or given a state by the program"); });
 }
 
+Recorder*& Capture::current() const { return recorder_at(recorder_->level()); }
+
 void Capture::abandon() {
-  if (current != recorder_.get()) return;
-  IncludeDispatchKeyGuard::leave(added_);
-  autograd::exchange_alias_listener(listener_before_);
-  current = nullptr;
+  if (current() != recorder_.get()) return;
+  current() = nullptr;
+  update_keys();
+  if (is_capturing()) return;
+  autograd::exchange_capture_listener(nullptr);
+  exchange_generator_listener(nullptr);
 }
 
 Capture::~Capture() { abandon(); }
@@ -70,17 +120,19 @@ void Capture::add_argument(const Tensor& tensor, std::string name) {
 }
 
 Graph Capture::finish(const std::vector<Tensor>& outputs) {
-  KEYWAY_CHECK(current == recorder_.get(), "the capture has ended, or is another thread's");
+  KEYWAY_CHECK(current() == recorder_.get(), "the capture has ended, or is another thread's");
   abandon();
   return recorder_->finish(outputs);
 }
 
-bool is_capturing() { return current != nullptr; }
+bool Capture::keeps_results(const std::vector<Tensor>& outputs) const { return recorder_->keeps_results(outputs); }
+
+bool is_capturing() { return recorders[0] != nullptr || recorders[1] != nullptr; }
 
 void refuse_within_capture(std::string_view asked) {
-  if (current != nullptr) [[unlikely]]
-    current->refuse(std::string(asked) +
-                    " gives numbers or memory to the program, which a graph cannot follow: compute with tensors instead");
+  if (!is_capturing()) return;
+  refuse_within_captures(std::string(asked) +
+                         " gives numbers or memory to the program, which a graph cannot follow: compute with tensors instead");
 }
 
 void set_call_site(CallSite site) { site_of_calls = site; }

@@ -3,13 +3,13 @@
 //   graph::Capture capture(graph::Level::Executed);
 //   capture.add_argument(x, "x");
 //   const Tensor y = relu(mm(x, weight));
-//   const graph::Graph program = capture.finish({y});
+//   const graph::Graph program = capture.finish({y});  // in a scope that has no other tensor that was computed
 //   const std::vector<Tensor> again = graph::run(program, {other_x});
 //
 // The program runs as ever, with its results and its effects. Its calls are recorded as they pass a key, so what is
 // beside the dispatcher is not: C++'s and Python's numbers, conditions and memory that is read directly. What would make
-// the graph wrong without a trace is refused where it can be seen: numbers that depend on elements, and errors that the
-// program caught.
+// the graph wrong without a trace is refused where it can be seen: numbers that depend on elements, errors that the
+// program caught, memory that is written to directly, and tensors that the program keeps beyond its end.
 #pragma once
 
 #include <keyway/graph/graph.h>
@@ -29,7 +29,7 @@ class KEYWAY_API Capture {
     Continue,  // the program goes on, and finish() is the error
   };
   // Begins; calls of this thread are recorded until finish(), or until it is destroyed. Throws keyway::Error(Value) if
-  // the thread is in a capture already.
+  // the thread is in a capture of this level already; one of each level may go on.
   explicit Capture(Level level, Refusal refusal = Refusal::Throw);
   ~Capture();
   Capture(const Capture&) = delete;
@@ -38,16 +38,18 @@ class KEYWAY_API Capture {
   // What the program is called with: to be done before it runs. Two arguments may be one tensor, or share memory; a run
   // asks for the same then. Throws keyway::Error for a tensor of vmap or forward mode, which ends with these.
   void add_argument(const Tensor& tensor, std::string name = {});
-  // Ends, and gives the graph of what ran, whose results are `outputs`. Throws keyway::Error(Value) for what was refused,
+  // Ends, and gives the graph of what ran, whose results are `outputs`. Of the other tensors that it computed none may be
+  // kept. Throws keyway::Error(Value) for what was refused,
   // or if an output requires grad at Level::Executed, whose graph has no history to give.
   Graph finish(const std::vector<Tensor>& outputs);
+  // Whether finish() would refuse since the program keeps a tensor beside `outputs`.
+  bool keeps_results(const std::vector<Tensor>& outputs) const;
   // Ends without a graph; nothing if it has ended.
   void abandon();
 
  private:
+  Recorder*& current() const;
   std::unique_ptr<Recorder> recorder_;
-  std::uint64_t added_ = 0;  // to the thread's keys
-  void (*listener_before_)(const TensorBase&, const TensorBase&) = nullptr;
 };
 
 // Whether calls of this thread are recorded now.

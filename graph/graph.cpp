@@ -1,3 +1,5 @@
+#include <keyway/autocast/autocast.h>
+#include <keyway/core/dtype/default_dtype.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/graph/graph.h>
@@ -20,6 +22,14 @@ TensorInfo::TensorInfo(ScalarType its_dtype, Device its_device, std::vector<std:
 bool TensorInfo::is_of(const TensorBase& tensor) const {
   return dtype == tensor.dtype() && device == tensor.device() && IntArrayRef(sizes) == tensor.sizes() &&
          IntArrayRef(strides) == tensor.strides() && offset == tensor.storage_offset();
+}
+
+Surroundings Surroundings::now() {
+  Surroundings now{keyway::grad_enabled(), InferenceMode::is_enabled(), thread_state.autocast, {}, get_default_dtype()};
+  for (int type = 0; type < kNumDeviceTypes; ++type) {
+    if ((now.autocast >> type & 1) != 0) now.autocast_dtypes.push_back(autocast_dtype(static_cast<DeviceType>(type)));
+  }
+  return now;
 }
 
 std::size_t Graph::argument_count() const {
@@ -91,6 +101,11 @@ void check(const Graph& graph) {
     arguments_ended = input.is_state;
     made.make(input.value, "an input");
   }
+  for (const Input& input : graph.inputs) {
+    if (input.grad_of == kNoValue) continue;
+    made.use(input.grad_of, "a gradient");
+    KEYWAY_CHECK(input.is_state, "graph: a gradient is an argument");
+  }
   for (const Node& node : graph.nodes) {
     const std::string op = node.op->full_name();
     check_values(node.op->schema().arguments(), node.arguments, op, "arguments");
@@ -101,6 +116,10 @@ void check(const Graph& graph) {
     for_each_value(node.op->schema().returns(), node.results, [&](ValueId id) {
       if (id != kNoValue) made.make(id, op);
     });
+  }
+  for (const LeafGrad& grad : graph.grads) {
+    made.use(grad.leaf, "a leaf");
+    if (grad.grad != kNoValue) made.use(grad.grad, "a gradient");
   }
   for (const ValueId output : graph.outputs) {
     if (output != kNoValue) made.use(output, "an output");
@@ -150,9 +169,10 @@ Graph renumbered(const Graph& graph) {
   NewNumbers numbers(graph);
   Graph result;
   result.level = graph.level;
-  result.grad_enabled = graph.grad_enabled;
+  result.surroundings = graph.surroundings;
   result.inputs = graph.inputs;
   for (Input& input : result.inputs) input.value = numbers.of(input.value);
+  for (Input& input : result.inputs) input.grad_of = numbers.of(input.grad_of);
   for (const Node& node : graph.nodes) {
     const FunctionSchema& schema = node.op->schema();
     Node renumbered = node;
@@ -160,6 +180,7 @@ Graph renumbered(const Graph& graph) {
     renumbered.results = numbers.of(schema.returns(), node.results);
     result.nodes.push_back(std::move(renumbered));
   }
+  for (const LeafGrad& grad : graph.grads) result.grads.push_back({numbers.of(grad.leaf), numbers.of(grad.grad)});
   for (const ValueId output : graph.outputs) result.outputs.push_back(numbers.of(output));
   result.values = numbers.values();
   return result;

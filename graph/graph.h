@@ -14,6 +14,7 @@
 #include <keyway/tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,16 @@ struct Input {
   std::string name = {};  // may be empty
   bool is_state = false;  // what the program uses beside its arguments
   Tensor state = {};      // it, by reference; undefined in a graph that was read from text
+  // The gradient that another input, a leaf, keeps when the program begins: no tensor of its own.
+  ValueId grad_of = kNoValue;
+  // Of a leaf: whether it has a gradient then, if the program asked before it gave it another one.
+  std::optional<bool> has_grad = std::nullopt;
+};
+
+// What the program leaves as the gradient that a leaf keeps; kNoValue for none.
+struct LeafGrad {
+  ValueId leaf;
+  ValueId grad;
 };
 
 // One call. Where a tensor stands among `arguments` and `results`, they have an integer, the number of its value: the
@@ -68,12 +79,25 @@ struct Node {
   bool no_grad = false;    // at Level::Program: no gradient is recorded
 };
 
+// The state of the thread that a program begins in, as far as it decides what calls do.
+struct Surroundings {
+  static Surroundings now();
+  friend bool operator==(const Surroundings&, const Surroundings&) = default;
+
+  bool grad_enabled = true;
+  bool inference = false;
+  std::uint32_t autocast = 0;                // device types, one bit each
+  std::vector<ScalarType> autocast_dtypes;   // of these
+  ScalarType default_dtype = ScalarType::Float;
+};
+
 struct Graph {
   Level level = Level::Executed;
-  bool grad_enabled = true;  // whether gradients were recorded where the program begins
+  Surroundings surroundings = {};
   std::vector<Value> values;
   std::vector<Input> inputs;  // arguments first, in order
   std::vector<Node> nodes;
+  std::vector<LeafGrad> grads;
   std::vector<ValueId> outputs;  // kNoValue for an undefined tensor
 
   std::size_t argument_count() const;

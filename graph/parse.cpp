@@ -19,7 +19,12 @@ class Parser {
   Graph parse() {
     try {
       parse_header(next_line());
-      for (std::string_view line = next_line(); !line.starts_with("return"); line = next_line()) parse_node(line);
+      for (std::string_view line = next_line(); !line.starts_with("return"); line = next_line()) {
+        if (line.starts_with("grad("))
+          parse_grad(line);
+        else
+          parse_node(line);
+      }
       parse_return(line_);
       if (next_line() != "}") KEYWAY_FAIL(Parse, "'}}' is missing behind the return");
       if (!next_line().empty()) KEYWAY_FAIL(Parse, "there is something behind the graph");
@@ -60,7 +65,8 @@ class Parser {
       graph_.level = Level::Program;
     else
       expect_word(lexer, "executed");
-    graph_.grad_enabled = !accept_word(lexer, "no_grad");
+    graph_.surroundings = Surroundings::now();
+    graph_.surroundings.grad_enabled = !accept_word(lexer, "no_grad");
     expect(lexer, '(');
     while (!lexer.accept(')')) {
       if (!graph_.inputs.empty()) expect(lexer, ',');
@@ -78,7 +84,12 @@ class Parser {
       lexer.advance();
     }
     parse_description(lexer, input.value);
-    input.is_state = accept_word(lexer, "state");
+    if (accept_word(lexer, "grad_of")) input.grad_of = parse_value_id(lexer);
+    input.is_state = input.grad_of != kNoValue || accept_word(lexer, "state");
+    if (accept_word(lexer, "with_grad"))
+      input.has_grad = true;
+    else if (accept_word(lexer, "without_grad"))
+      input.has_grad = false;
     graph_.inputs.push_back(std::move(input));
   }
 
@@ -105,6 +116,18 @@ class Parser {
     if (accept_word(lexer, "on")) info.device = Device(parse_string(lexer));
     info.requires_grad = accept_word(lexer, "requires_grad");
     return info;
+  }
+
+  // "grad(%1) = %4"
+  void parse_grad(std::string_view line) {
+    detail::Lexer lexer(line);
+    expect_word(lexer, "grad");
+    expect(lexer, '(');
+    const ValueId leaf = parse_value_id(lexer);
+    expect(lexer, ')');
+    expect(lexer, '=');
+    graph_.grads.push_back({leaf, accept_word(lexer, "None") ? kNoValue : parse_value_id(lexer)});
+    if (!lexer.at(detail::TokenKind::End)) KEYWAY_FAIL(Parse, "there is {} behind the gradient", found(lexer));
   }
 
   void parse_node(std::string_view line) {

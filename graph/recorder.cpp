@@ -1,3 +1,4 @@
+#include <keyway/autograd/variable.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/dispatch/call/fallback.h>
@@ -24,7 +25,7 @@ SeenTensors::Memory& SeenTensors::memory_of(const TensorBase& tensor, Origin ori
   const auto [found, is_new] = memories_.try_emplace(tensor.storage().impl());
   if (is_new) {
     const auto storage = intrusive_ptr<StorageImpl>::retain(tensor.storage().impl());
-    found->second = {weak_intrusive_ptr<StorageImpl>(storage), origin, {}};
+    found->second = {weak_intrusive_ptr<StorageImpl>(storage), origin, {}, true, tensor.storage().nbytes()};
   }
   return found->second;
 }
@@ -34,6 +35,15 @@ void SeenTensors::add(const TensorBase& tensor, ValueId value, Origin origin) {
   if (std::ranges::find(values, value) == values.end()) values.push_back(value);
   tensors_.insert_or_assign(tensor.impl(),
                             Seen{weak_intrusive_ptr<TensorImpl>(tensor.impl_ptr()), value, tensor.storage().impl()});
+}
+
+std::vector<std::pair<TensorBase, ValueId>> SeenTensors::alive() const {
+  std::vector<std::pair<TensorBase, ValueId>> alive;
+  for (const auto& [impl, seen] : tensors_) {
+    TensorBase tensor(seen.tensor.lock());
+    if (tensor.defined()) alive.emplace_back(std::move(tensor), seen.value);
+  }
+  return alive;
 }
 
 void SeenTensors::move_memory(const TensorBase& tensor, Origin origin) {
@@ -103,6 +113,10 @@ bool gives_tensors(const FunctionSchema& schema) {
 void Recorder::refuse(const std::string& reason) {
   if (refused_.empty()) refused_ = "capture: " + reason + where_now();
   if (refusal_ == Capture::Refusal::Throw) KEYWAY_FAIL(Value, "{}", refused_);
+  graph_.inputs.clear();  // what they refer to may go
+  graph_.nodes.clear();
+  inputs_.clear();
+  seen_ = SeenTensors();
 }
 
 void Recorder::add_argument(const Tensor& tensor, std::string name) {
@@ -113,11 +127,14 @@ void Recorder::add_argument(const Tensor& tensor, std::string name) {
                   "capture: argument {} is a tensor of vmap, forward mode or a wrapper: capture the program without that, "
                   "and run the graph within it",
                   graph_.inputs.size());
+  inputs_.push_back(tensor);
   if (const SeenTensors::Seen* seen = seen_.find(tensor)) {  // the same tensor twice
     graph_.inputs.push_back({seen->value, std::move(name)});
     return;
   }
-  graph_.inputs.push_back({add_value(tensor, Origin::Argument), std::move(name)});
+  const ValueId id = add_value(tensor, Origin::Argument);
+  graph_.inputs.push_back({id, std::move(name)});
+  note_first_grad(tensor, id);
   // Whether another tensor than the arguments lies in the memory.
   SeenTensors::Memory& memory = *seen_.find_memory(tensor);
   memory.origin = tensor.storage().use_count() > memory.values.size() ? Origin::SharedArgument : Origin::Argument;
@@ -137,7 +154,15 @@ ValueId Recorder::add_value(const TensorBase& tensor, Origin origin) {
 
 ValueId Recorder::add_state(const TensorBase& tensor) {
   const ValueId id = add_value(tensor, Origin::State);
-  graph_.inputs.push_back({id, {}, true, Tensor(tensor)});
+  const auto leaf = first_grads_.find(tensor.impl());
+  Input input{.value = id, .is_state = true};
+  if (leaf == first_grads_.end())
+    input.state = Tensor(tensor);
+  else
+    input.grad_of = leaf->second;
+  graph_.inputs.push_back(std::move(input));
+  inputs_.push_back(tensor);
+  note_first_grad(tensor, id);
   return id;
 }
 
@@ -152,6 +177,10 @@ ValueId Recorder::value_of(const TensorBase& tensor) {
       return seen->value;
   }
   const SeenTensors::Memory* memory = seen_.find_memory(tensor);
+  if (memory != nullptr && memory->origin == Origin::WithinCall && memory->values.empty()) {
+    refuse("a tensor is used that was computed within a call, as gradients use such: capture what is executed");
+    return kNoValue;
+  }
   if (memory == nullptr || memory->origin == Origin::State) {
     if (seen_.find(tensor) == nullptr) return add_state(tensor);
     refuse("the memory or the sizes of a tensor were changed beside the dispatcher");
@@ -182,19 +211,66 @@ ValueId Recorder::value_in_memory(const TensorBase& tensor, const SeenTensors::M
     refuse("a tensor shares memory with another, but no call has made it a view of that");
     return kNoValue;
   }
-  static const OperatorEntry& as_strided = Dispatcher::singleton().op("keyway::as_strided").entry();
-  const ValueId from = *base;
-  const ValueId id = add_value(tensor, memory.origin);
-  graph_.nodes.push_back({&as_strided,
-                          {IValue(from), IValue(tensor.sizes().vec()), IValue(tensor.strides().vec()),
-                           IValue(tensor.storage_offset())},
-                          {IValue(id)},
-                          call_site()});
+  if (memory.bytes != tensor.storage().nbytes()) {
+    refuse("memory of a tensor that a call has made was given another size beside the dispatcher");
+    return kNoValue;
+  }
+  return add_view("keyway::as_strided",
+                  {IValue(*base), IValue(tensor.sizes().vec()), IValue(tensor.strides().vec()),
+                   IValue(tensor.storage_offset())},
+                  tensor, memory.origin);
+}
+
+ValueId Recorder::add_view(const char* op, Stack arguments, const TensorBase& tensor, Origin origin) {
+  const ValueId id = add_value(tensor, origin);
+  graph_.nodes.push_back(
+      {&Dispatcher::singleton().op(op).entry(), std::move(arguments), {IValue(id)}, call_site(), !grad_enabled()});
   return id;
 }
 
-void Recorder::add_tensor_over(const TensorBase& of, const TensorBase& alias) {
+void Recorder::note_within_call(const Stack& results) {
+  if (!refused_.empty()) return;
+  for_each_tensor(results, [&](const TensorBase& tensor) { seen_.add_memory_within_call(tensor); });
+}
+
+void Recorder::note_first_grad(const TensorBase& leaf, ValueId id) {
+  const AutogradMetaInterface* const meta = leaf.impl()->autograd_meta();
+  if (meta == nullptr || !meta->grad() || grads_.contains(id)) return;
+  first_grads_.emplace(meta->grad().get(), id);
+  // It may have been met before its leaf.
+  const SeenTensors::Seen* const seen = seen_.find(TensorBase(meta->grad()));
+  Input* const input = seen == nullptr ? nullptr : input_of(seen->value);
+  if (input == nullptr || !input->is_state) return;
+  input->grad_of = id;
+  input->state = Tensor();
+}
+
+const Input* Recorder::input_of(ValueId id) const {
+  const auto found = std::ranges::find(graph_.inputs, id, &Input::value);
+  return found == graph_.inputs.end() ? nullptr : &*found;
+}
+
+void Recorder::grad_asked(const TensorBase& leaf) {
+  if (!refused_.empty() || !leaf.is_leaf() || is_for_transforms(leaf)) return;
+  const ValueId id = value_of(leaf);
+  Input* const input = id == kNoValue ? nullptr : input_of(id);
+  if (input == nullptr || grads_.contains(id) || input->has_grad) return;
+  const AutogradMetaInterface* const meta = leaf.impl()->autograd_meta();
+  input->has_grad = meta != nullptr && meta->grad();
+}
+
+void Recorder::grad_set(const TensorBase& leaf, const Tensor& grad) {
+  if (!refused_.empty() || is_for_transforms(leaf)) return;
+  const ValueId id = value_of(leaf);
+  if (id == kNoValue || input_of(id) == nullptr) return;
+  grads_[id] = value_of(grad);
+}
+
+void Recorder::alias_made(const TensorBase& of, const TensorBase& alias) {
   if (!refused_.empty() || is_for_transforms(of)) return;
+  // A result of the call that goes on: it is known when the call has ended.
+  const SeenTensors::Memory* const memory = seen_.find_memory(of);
+  if (memory != nullptr && memory->origin == Origin::WithinCall && memory->values.empty()) return;
   const ValueId id = value_of(of);
   if (id == kNoValue) return;
   seen_.add(alias, id, seen_.find_memory(of)->origin);
@@ -304,24 +380,81 @@ void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& valu
   graph_.nodes.push_back(std::move(node));
 }
 
-Graph Recorder::finish(const std::vector<Tensor>& outputs) {
-  const auto check_refused = [&] {
-    if (!refused_.empty()) KEYWAY_FAIL(Value, "{}", refused_);
-  };
-  check_refused();
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    KEYWAY_CHECK(graph_.level == Level::Program || !outputs[i].defined() || !outputs[i].requires_grad(),
-                 "capture: result {} requires grad, but what is executed has no history: return what detach() gives, or its "
-                 "gradient with it, or capture the program at Level::Program",
-                 i);
-    graph_.outputs.push_back(value_of(outputs[i]));
-    const SeenTensors::Memory* memory = outputs[i].defined() ? seen_.find_memory(outputs[i]) : nullptr;
-    KEYWAY_CHECK(memory == nullptr || memory->is_set || outputs[i].numel() == 0,
-                 "capture: result {} is what empty() gave, and no call has written to it: if its memory was written to "
-                 "directly, a graph cannot follow that",
-                 i);
+ValueId Recorder::output_of(const TensorBase& tensor, std::size_t number) {
+  KEYWAY_CHECK(graph_.level == Level::Program || !tensor.requires_grad(),
+               "capture: result {} requires grad, but what is executed has no history: return what detach() gives, or its "
+               "gradient with it, or capture the program as it is written",
+               number);
+  const ValueId id = value_of(tensor);
+  if (id == kNoValue) return id;
+  const SeenTensors::Memory& memory = *seen_.find_memory(tensor);
+  KEYWAY_CHECK(memory.is_set || tensor.numel() == 0,
+               "capture: result {} is what empty() gave, and no call has written to it: if its memory was written to "
+               "directly, a graph cannot follow that",
+               number);
+  // A tensor of its own over the memory of the value.
+  if (seen_.find(tensor)->is_made_beside) return add_view("keyway::alias", {IValue(id)}, tensor, memory.origin);
+  return id;
+}
+
+void Recorder::check_inputs() {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const SeenTensors::Seen& seen = *seen_.find(inputs_[i]);
+    const bool is_as_seen = seen.value == graph_.inputs[i].value && seen.storage == inputs_[i].storage().impl() &&
+                            now_[static_cast<std::size_t>(seen.value)].is_of(inputs_[i]);
+    if (!is_as_seen)
+      return refuse(graph_.inputs[i].is_state
+                 ? "the sizes or the memory of a tensor that the program has from elsewhere were changed in place"
+                 : "the sizes or the memory of argument " + std::to_string(i) + " were changed in place");
   }
-  check_refused();
+}
+
+ValueId Recorder::kept_value(const std::vector<Tensor>& outputs) const {
+  // The history of results keeps what their gradients need.
+  if (std::ranges::any_of(outputs, [](const Tensor& output) { return output.defined() && output.requires_grad(); }))
+    return kNoValue;
+  const auto is_grad = [&](ValueId id) {
+    return std::ranges::any_of(grads_, [&](const auto& grad) { return grad.second == id; });
+  };
+  const auto is_output = [&](const TensorBase& tensor) {
+    return std::ranges::any_of(outputs, [&](const Tensor& output) { return output.is_same(tensor); });
+  };
+  const std::vector<std::pair<TensorBase, ValueId>> alive = seen_.alive();
+  // A view keeps what it is a view of.
+  std::unordered_map<const TensorImpl*, std::uint32_t> views;
+  for (const auto& [tensor, id] : alive) {
+    if (autograd::is_view(tensor)) ++views[autograd::view_base(tensor).impl()];
+  }
+  for (const auto& [tensor, id] : alive) {
+    if (input_of(id) != nullptr || is_grad(id) || is_output(tensor)) continue;
+    const auto of = views.find(tensor.impl());
+    if (of == views.end() || tensor.use_count() > 1 + of->second) return id;  // `alive` itself keeps it
+  }
+  return kNoValue;
+}
+
+void Recorder::check_kept(const std::vector<Tensor>& outputs) {
+  const ValueId id = kept_value(outputs);
+  if (id == kNoValue) return;
+  std::string maker, site;
+  for (const Node& node : graph_.nodes) {
+    for_each_value(node.op->schema().returns(), node.results, [&](ValueId made) {
+      if (made != id || !maker.empty()) return;
+      maker = " of " + node.op->short_name();
+      site = node.site.empty() ? "" : " at " + node.site;
+    });
+  }
+  refuse("the program keeps a result" + maker + site + " beyond its end, which a run of the graph would not: return it");
+}
+
+Graph Recorder::finish(const std::vector<Tensor>& outputs) {
+  if (refused_.empty()) check_inputs();
+  if (refused_.empty()) check_kept(outputs);
+  for (std::size_t i = 0; i < outputs.size() && refused_.empty(); ++i) {
+    graph_.outputs.push_back(outputs[i].defined() ? output_of(outputs[i], i) : kNoValue);
+  }
+  if (!refused_.empty()) KEYWAY_FAIL(Value, "{}", refused_);
+  for (const auto& [leaf, grad] : grads_) graph_.grads.push_back({leaf, grad});
   return renumbered(graph_);
 }
 

@@ -4,7 +4,7 @@
 #include <keyway/graph/capture.h>
 #include <keyway/graph/graph.h>
 
-#include <optional>
+#include <map>
 #include <string>
 #include <unordered_map>
 
@@ -21,17 +21,22 @@ class SeenTensors {
     bool is_made_beside = false;  // by autograd, over the memory of the tensor that is the value
   };
   // Where memory is from decides what a tensor over it is that no call has made.
-  enum class Origin : std::uint8_t { Call, State, Argument, SharedArgument };
+  enum class Origin : std::uint8_t { Call, WithinCall, State, Argument, SharedArgument };
   struct Memory {
     weak_intrusive_ptr<StorageImpl> storage;
     Origin origin;
     std::vector<ValueId> values;  // that lie in it
     bool is_set = true;           // false until a call writes to what empty() gave
+    std::size_t bytes = 0;        // that it has
   };
 
   Seen* find(const TensorBase& tensor);
   Memory* find_memory(const TensorBase& tensor);
   void add(const TensorBase& tensor, ValueId value, Origin origin_of_memory);
+  // Memory that a call has made for itself: no value lies there.
+  void add_memory_within_call(const TensorBase& tensor) { memory_of(tensor, Origin::WithinCall); }
+  // Those that are alive.
+  std::vector<std::pair<TensorBase, ValueId>> alive() const;
   // After a call that may have given a tensor that was seen other memory.
   void move_memory(const TensorBase& tensor, Origin origin);
 
@@ -43,23 +48,44 @@ class SeenTensors {
 
 class Recorder {
  public:
-  Recorder(Level level, Capture::Refusal refusal) : refusal_(refusal) { graph_.level = level; }
+  Recorder(Level level, Capture::Refusal refusal) : refusal_(refusal) {
+    graph_.level = level;
+    graph_.surroundings = Surroundings::now();
+  }
 
   Level level() const { return graph_.level; }
   void add_argument(const Tensor& tensor, std::string name);
-  // Autograd has made `alias`, a tensor of its own over the memory of another.
-  void add_tensor_over(const TensorBase& of, const TensorBase& alias);
+  // The results of a call that one which is recorded makes.
+  void note_within_call(const Stack& results);
+  // What autograd does without a call (autograd/capture_listener.h).
+  void alias_made(const TensorBase& of, const TensorBase& alias);
+  void grad_asked(const TensorBase& leaf);
+  void grad_set(const TensorBase& leaf, const Tensor& grad);
   // Makes the call, for the keys below, and records it: the arguments become the results.
   void call(const OperatorEntry& op, DispatchKeySet below, Stack& values);
   // The program does what a graph cannot follow. Throws, or returns, as the capture wants it; then finish() throws.
   void refuse(const std::string& reason);
+  // Whether the program keeps a tensor that it computed elsewhere than in its results.
+  bool keeps_results(const std::vector<Tensor>& outputs) const { return kept_value(outputs) != kNoValue; }
   Graph finish(const std::vector<Tensor>& outputs);
 
  private:
-  // The value of a tensor that a call takes, or that is an output.
+  // The value of a tensor that a call takes.
   ValueId value_of(const TensorBase& tensor);
+  ValueId output_of(const TensorBase& tensor, std::size_t number);
+  // A call of an operator of Keyway's that the program did not make: a view.
+  ValueId add_view(const char* op, Stack arguments, const TensorBase& tensor, SeenTensors::Origin origin);
+  // Such a tensor, if there is one; a run of the graph would not keep it.
+  ValueId kept_value(const std::vector<Tensor>& outputs) const;
+  void check_kept(const std::vector<Tensor>& outputs);
+  // Refuses a program that gave an argument or state other memory or sizes beside the dispatcher.
+  void check_inputs();
   ValueId value_in_memory(const TensorBase& tensor, const SeenTensors::Memory& memory);
   ValueId add_state(const TensorBase& tensor);
+  // Remembers which gradient a new input keeps when the program begins.
+  void note_first_grad(const TensorBase& leaf, ValueId id);
+  const Input* input_of(ValueId id) const;
+  Input* input_of(ValueId id) { return const_cast<Input*>(std::as_const(*this).input_of(id)); }
   ValueId add_value(const TensorBase& tensor, SeenTensors::Origin origin);
   // The value of a tensor that a call gave, or wrote to.
   ValueId result_of(const TensorBase& tensor, const std::vector<TensorBase>& arguments);
@@ -73,7 +99,10 @@ class Recorder {
 
   Graph graph_;
   SeenTensors seen_;
-  std::vector<TensorInfo> now_;  // of each value, as the last call left it
+  std::vector<TensorInfo> now_;    // of each value, as the last call left it
+  std::vector<TensorBase> inputs_;  // of the graph
+  std::unordered_map<const TensorImpl*, ValueId> first_grads_;  // the leaves that keep them
+  std::map<ValueId, ValueId> grads_;                            // what leaves have been given since
   Capture::Refusal refusal_;
   std::string refused_;  // the first reason; empty: none yet
 };

@@ -1,6 +1,8 @@
+#include <keyway/autograd/variable.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/graph/run.h>
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace keyway::inline v1::graph {
@@ -8,7 +10,9 @@ namespace {
 
 std::string name_of(const Graph& graph, std::size_t number) {
   const Input& input = graph.inputs[number];
-  const std::string which = input.is_state ? "the state" : fmt::format("argument {}", number);
+  const std::string which = input.grad_of != kNoValue ? "the gradient of a leaf"
+                            : input.is_state          ? "the state"
+                                                      : fmt::format("argument {}", number);
   return input.name.empty() ? which : fmt::format("{} '{}'", which, input.name);
 }
 
@@ -16,6 +20,11 @@ std::string name_of(const Graph& graph, std::size_t number) {
 std::vector<Tensor> inputs_of(const Graph& graph, ArrayRef<Tensor> arguments) {
   std::vector<Tensor> tensors;
   for (const Input& input : graph.inputs) tensors.push_back(input.is_state ? input.state : arguments[tensors.size()]);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (graph.inputs[i].grad_of == kNoValue) continue;
+    const auto leaf = std::ranges::find(graph.inputs, graph.inputs[i].grad_of, &Input::value);
+    tensors[i] = autograd::grad_of(tensors[static_cast<std::size_t>(leaf - graph.inputs.begin())]);
+  }
   return tensors;
 }
 
@@ -23,6 +32,10 @@ std::optional<std::string> input_mismatch(const Graph& graph, const std::vector<
   const Tensor& tensor = inputs[number];
   const Value& value = graph.values[static_cast<std::size_t>(graph.inputs[number].value)];
   if (!tensor.defined()) return fmt::format("{} is undefined", name_of(graph, number));
+  const std::optional<bool> has_grad = graph.inputs[number].has_grad;
+  if (has_grad && autograd::grad_of(tensor).defined() != *has_grad)
+    return fmt::format("{} has {} gradient, as it had {} in the capture", name_of(graph, number), *has_grad ? "no" : "a",
+                       *has_grad ? "one" : "none");
   const TensorInfo info(tensor);
   if (info != value.info)
     return fmt::format("{} is {}, but was {} in the capture", name_of(graph, number), to_string(info),
@@ -44,6 +57,19 @@ std::optional<std::string> input_mismatch(const Graph& graph, const std::vector<
   return std::nullopt;
 }
 
+std::optional<std::string> surroundings_mismatch(const Surroundings& then) {
+  const Surroundings now = Surroundings::now();
+  if (now == then) return std::nullopt;
+  if (now.grad_enabled != then.grad_enabled)
+    return fmt::format("gradients are {}recorded, but were {}in the capture", now.grad_enabled ? "" : "not ",
+                       then.grad_enabled ? "" : "not ");
+  if (now.inference != then.inference) return "inference mode is not as it was in the capture";
+  if (now.default_dtype != then.default_dtype)
+    return fmt::format("the default dtype is {}, but was {} in the capture", to_string(now.default_dtype),
+                       to_string(then.default_dtype));
+  return "autocast is not as it was in the capture";
+}
+
 // For each call the values that no later one uses.
 std::vector<std::vector<ValueId>> last_uses(const Graph& graph) {
   constexpr std::size_t kKept = ~std::size_t{0};
@@ -55,8 +81,13 @@ std::vector<std::vector<ValueId>> last_uses(const Graph& graph) {
     for_each_value(graph.nodes[i].op->schema().arguments(), graph.nodes[i].arguments, use);
     for_each_value(graph.nodes[i].op->schema().returns(), graph.nodes[i].results, use);
   }
-  for (const ValueId output : graph.outputs) {
-    if (output != kNoValue) last[static_cast<std::size_t>(output)] = kKept;
+  const auto keep = [&](ValueId id) {
+    if (id != kNoValue) last[static_cast<std::size_t>(id)] = kKept;
+  };
+  std::ranges::for_each(graph.outputs, keep);
+  for (const LeafGrad& grad : graph.grads) {
+    keep(grad.leaf);
+    keep(grad.grad);
   }
   std::vector<std::vector<ValueId>> ended(graph.nodes.size());
   for (std::size_t id = 0; id < last.size(); ++id) {
@@ -125,9 +156,7 @@ class Tensors {
 std::optional<std::string> mismatch(const Graph& graph, ArrayRef<Tensor> arguments) {
   if (arguments.size() != graph.argument_count())
     return fmt::format("there are {} arguments, but were {} in the capture", arguments.size(), graph.argument_count());
-  if (grad_enabled() != graph.grad_enabled)
-    return fmt::format("gradients are {}recorded, but were {}in the capture", grad_enabled() ? "" : "not ",
-                       graph.grad_enabled ? "" : "not ");
+  if (std::optional<std::string> why = surroundings_mismatch(graph.surroundings)) return why;
   const std::vector<Tensor> inputs = inputs_of(graph, arguments);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (std::optional<std::string> why = input_mismatch(graph, inputs, i)) return why;
@@ -142,10 +171,9 @@ std::vector<Tensor> run(const Graph& graph, ArrayRef<Tensor> arguments) {
   const std::vector<Tensor> inputs = inputs_of(graph, arguments);
   for (std::size_t i = 0; i < inputs.size(); ++i) tensors[graph.inputs[i].value] = inputs[i];
   // What stands above the level has done its part in the capture.
-  const ExcludeDispatchKeyGuard above(graph.level == Level::Program
-                                          ? DispatchKeySet(Functionality::Autocast) | DispatchKeySet(Functionality::Batched)
-                                          : DispatchKeySet(Functionality::Autocast) | DispatchKeySet(Functionality::Batched) | kAutogradKeys |
-                                                DispatchKeySet(Functionality::ForwardAD));
+  DispatchKeySet above_level = DispatchKeySet(Functionality::Autocast);
+  if (graph.level == Level::Executed) above_level = above_level | kAutogradKeys;
+  const ExcludeDispatchKeyGuard above(above_level);
   const std::vector<std::vector<ValueId>> ended = last_uses(graph);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
@@ -156,6 +184,8 @@ std::vector<Tensor> run(const Graph& graph, ArrayRef<Tensor> arguments) {
     tensors.take(schema.returns(), node.results, values);
     for (const ValueId id : ended[i]) tensors[id] = Tensor();
   }
+  for (const LeafGrad& grad : graph.grads)
+    autograd::set_grad(tensors[grad.leaf], grad.grad == kNoValue ? Tensor() : tensors[grad.grad]);
   std::vector<Tensor> outputs;
   for (const ValueId id : graph.outputs) outputs.push_back(id == kNoValue ? Tensor() : tensors[id]);
   return outputs;

@@ -20,10 +20,11 @@ class Printer {
 
   std::string text() {
     text_ = fmt::format("graph {}{}(", graph_.level == Level::Program ? "program" : "executed",
-                        graph_.grad_enabled ? "" : " no_grad");
+                        graph_.surroundings.grad_enabled ? "" : " no_grad");
     for (const Input& input : graph_.inputs) print(input);
     text_ += ") {\n";
     for (const Node& node : graph_.nodes) print(node);
+    for (const LeafGrad& grad : graph_.grads) text_ += fmt::format("  grad({}) = {}\n", id(grad.leaf), id(grad.grad));
     text_ += "  return (";
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) text_ += (i == 0 ? "" : ", ") + id(graph_.outputs[i]);
     return text_ + ")\n}\n";
@@ -47,7 +48,12 @@ class Printer {
     if (!text_.ends_with('(')) text_ += ", ";
     std::string name;
     if (!input.name.empty()) name = " " + (is_name(input.name) ? input.name : in_quotes(input.name));
-    text_ += made(input.value, name) + (input.is_state ? " state" : "");
+    text_ += made(input.value, name);
+    if (input.grad_of != kNoValue)
+      text_ += " grad_of " + id(input.grad_of);
+    else if (input.is_state)
+      text_ += " state";
+    if (input.has_grad) text_ += *input.has_grad ? " with_grad" : " without_grad";
   }
 
   void print(const Node& node) {

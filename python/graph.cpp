@@ -65,6 +65,8 @@ void add_graph(nb::module_& module) {
           nb::arg("level"), nb::arg("go_on") = false, "Begins; with `go_on` the program goes on where it is refused.")
       .def("add_argument", &graph::Capture::add_argument, nb::arg("tensor"), nb::arg("name") = "")
       .def("finish", &graph::Capture::finish, nb::arg("outputs"), "Ends; the graph of what ran.")
+      .def("keeps_results", &graph::Capture::keeps_results, nb::arg("outputs"),
+           "Whether finish() would refuse since the program keeps a tensor beside `outputs`.")
       .def("abandon", &graph::Capture::abandon, "Ends without a graph.");
 }
 

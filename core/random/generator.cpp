@@ -2,6 +2,7 @@
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/random/generator.h>
+#include <keyway/core/random/generator_listener.h>
 #include <keyway/core/random/thread_seed.h>
 
 #include <map>
@@ -35,6 +36,7 @@ struct ThreadSeed::States {
 namespace {
 
 thread_local constinit ThreadSeed::States* thread_states = nullptr;
+thread_local constinit GeneratorListener generator_listener = nullptr;
 
 GeneratorState& state_in(ThreadSeed::States& states, const void* generator) {
   for (auto& [owner, state] : states.of) {
@@ -77,7 +79,12 @@ GeneratorState Generator::get_state() const {
   return impl_->seen();
 }
 
+GeneratorListener exchange_generator_listener(GeneratorListener listener) {
+  return std::exchange(generator_listener, listener);
+}
+
 void Generator::set_state(GeneratorState state) {
+  if (generator_listener != nullptr) generator_listener();
   KEYWAY_CHECK(state.call <= kCalls, "A generator's state has call number {}, but a sequence has only 2^48 calls.",
                state.call);
   const std::lock_guard lock(states_mutex);

@@ -174,8 +174,7 @@ TEST_CASE("a capture whose refusal is to go on runs the program to its end") {
   const Tensor x = numbers({3});
   Capture capture(Level::Executed, Capture::Refusal::Continue);
   capture.add_argument(x);
-  const float total = x.sum().item<float>();
-  const Tensor result = x * total;
+  const Tensor result = x * x.sum().item<float>();
   CHECK(bit_difference({result}, {numbers({3}) * 6}) == "");
   CHECK(error_of([&] { capture.finish({result}); }).find("_local_scalar_dense") != std::string::npos);
 }
@@ -219,6 +218,99 @@ TEST_CASE("from_blob is refused within a capture") {
         }).find("from_blob: within a capture") != std::string::npos);
 }
 
+TEST_CASE("sizes and memory that are changed in place are followed, but for those of arguments and state") {
+  const Program inside = [](const std::vector<Tensor>& in) {
+    Tensor x = in[0] * 2;
+    x.t_().add_(in[1]);
+    x.unsqueeze_(0);
+    Tensor y = in[0] + 1;
+    y.set_data(x);
+    return std::vector<Tensor>{y.sum(0), x, in[0].data()};
+  };
+  const std::vector<Tensor> inputs = {numbers({2, 3}), numbers({3, 2})};
+  check_replays(inside, captured(inside, inputs), {numbers({2, 3}, 5), numbers({3, 2}, 8)});
+  CHECK(refusal_of([](const std::vector<Tensor>& in) { return std::vector<Tensor>{Tensor(in[0]).t_()}; },
+                   {numbers({2, 3})}) == "capture: the sizes or the memory of argument 0 were changed in place");
+  const Program resizes = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{(in[0] * 2).resize_({9})}; };
+  CHECK(refusal_of(resizes, {numbers({2, 3})}).find("was given another size beside the dispatcher") != std::string::npos);
+}
+
+TEST_CASE("the gradients that backward() leaves are those of the program") {
+  const Tensor weight = numbers({3, 2}).requires_grad_();
+  const Program step = [&](const std::vector<Tensor>& in) {
+    autograd::set_grad(weight, Tensor());
+    in[0].matmul(weight).relu().sum().backward();
+    const Tensor grad = weight.grad();
+    weight.detach().sub_(grad, 0.5);
+    return std::vector<Tensor>{grad * 2};
+  };
+  const Graph graph = captured(step, {numbers({2, 3}, -2)});
+  REQUIRE(graph.grads.size() == 1);
+  CHECK(to_string(parse(to_string(graph))) == to_string(graph));
+  const Tensor x = numbers({2, 3}, -4), start = weight.detach().clone();
+  std::vector<Tensor> expected = step({x});
+  expected = joined(expected, {weight.grad().clone(), weight.detach().clone()});
+  weight.detach().copy_(start);
+  autograd::set_grad(weight, Tensor());
+  const std::vector<Tensor> results = run(graph, {x});
+  CHECK(bit_difference(joined(results, {weight.grad(), weight.detach()}), expected) == "");
+}
+
+TEST_CASE("gradients that add up are those that the leaf keeps when the graph runs") {
+  const Tensor weight = numbers({2}).requires_grad_();
+  const Program add = [&](const std::vector<Tensor>& in) {
+    (in[0] * weight).sum().backward();
+    return std::vector<Tensor>{};
+  };
+  add({numbers({2})});
+  const Graph graph = captured(add, {numbers({2})});
+  CHECK(bit_difference({weight.grad()}, {numbers({2}) * 2}) == "");
+  autograd::set_grad(weight, full({2}, 10.0));  // another tensor than in the capture
+  run(graph, {numbers({2})});
+  CHECK(bit_difference({weight.grad()}, {numbers({2}) + 10}) == "");
+  autograd::set_grad(weight, Tensor());
+  CHECK(error_of([&] { run(graph, {numbers({2})}); }).find("has no gradient, as it had one in the capture") !=
+        std::string::npos);
+  // The reverse: it had none in the capture.
+  const Graph first = captured(add, {numbers({2})});
+  CHECK(error_of([&] { run(first, {numbers({2})}); }).find("has a gradient, as it had none in the capture") !=
+        std::string::npos);
+}
+
+TEST_CASE("a tensor that the program keeps beyond its end is refused") {
+  Tensor kept;
+  const Program program = [&](const std::vector<Tensor>& in) {
+    kept = in[0] * 2;
+    return std::vector<Tensor>{kept + 1};
+  };
+  CHECK(refusal_of(program, {numbers({2})}) ==
+        "capture: the program keeps a result of mul.Scalar beyond its end, which a run of the graph would not: return it");
+}
+
+TEST_CASE("a backward in a program as written, which needs what only its calls have computed, is refused") {
+  const Tensor weight = numbers({3, 2}).requires_grad_();
+  const auto gradient_of = [&](const auto& function) {
+    return refusal_of([&](const std::vector<Tensor>& in) { return autograd::grad({function(in[0]).sum()}, {weight}); },
+                      {numbers({2, 3})}, Level::Program);
+  };
+  CHECK(gradient_of([&](const Tensor& x) { return x.matmul(weight); }) == "");
+  CHECK(gradient_of([&](const Tensor& x) { return layer_norm(x.matmul(weight), {2}).cosh(); })
+            .find("was computed within a call") != std::string::npos);
+}
+
+TEST_CASE("both levels are captured in one run") {
+  const Tensor x = numbers({2, 2}), weight = numbers({2, 2}).requires_grad_();
+  Capture program(Level::Program), executed(Level::Executed);
+  program.add_argument(x);
+  executed.add_argument(x);
+  Tensor y = x.matmul(weight).t();
+  const Tensor plain = y.detach();
+  CHECK(calls_of(program.finish({y, plain})) == "matmul t detach ");
+  const Tensor more = plain.clone();
+  y = Tensor();
+  CHECK(calls_of(executed.finish({plain, more})) == "mm transpose.int detach clone ");
+}
+
 TEST_CASE("random operators draw in each run what they draw eagerly then") {
   const Program program = [](const std::vector<Tensor>& in) {
     return std::vector<Tensor>{in[0].bernoulli(0.5), randn({3}), in[0].clone().uniform_()};
@@ -258,7 +350,7 @@ TEST_CASE("vmap within a capture is a part of it, and a graph cannot take what v
 
 TEST_CASE("a capture begins in no other, and its thread makes all calls") {
   Capture capture(Level::Executed);
-  CHECK(error_of([] { const Capture inner(Level::Program); }) == "a capture begins within another one of its thread");
+  CHECK(error_of([] { const Capture inner(Level::Executed); }) == "a capture begins within another one of its thread");
   std::string error;
   const std::uint64_t included = thread_state.included;
   std::thread([&] {

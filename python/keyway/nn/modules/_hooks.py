@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Callable
 
+from keyway.nn.modules import _changes
 from keyway.utils.hooks import RemovableHandle
 
 
@@ -18,3 +19,11 @@ class Hooks(OrderedDict[int, Any]):
         if prepend:
             self.move_to_end(handle.id, last=False)
         return handle
+
+    def __setitem__(self, number: int, hook: Any) -> None:
+        _changes.note()
+        super().__setitem__(number, hook)
+
+    def __delitem__(self, number: int) -> None:
+        _changes.note()
+        super().__delitem__(number)

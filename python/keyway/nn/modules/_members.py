@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Callable, Iterator, TypeVar, cast
 
 from keyway._C import Tensor
+from keyway.nn.modules import _changes
 from keyway.nn.parameter import Buffer, Parameter
 
 T = TypeVar("T")
@@ -63,6 +64,7 @@ class Members:
     register_module = add_module
 
     def _check_name(self, name: str, table: str, kind: str) -> None:
+        _changes.note()
         self._check_ready(kind)
         if not isinstance(name, str):
             raise TypeError(f"the name of a {kind} is a str, not {type(name).__name__}")
@@ -85,6 +87,7 @@ class Members:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
+        _changes.note()
         if isinstance(value, Parameter):
             self._claim(name, "_parameters", "parameter")
             self.register_parameter(name, value)
@@ -120,6 +123,7 @@ class Members:
         return False
 
     def __delattr__(self, name: str) -> None:
+        _changes.note()
         for table in _TABLES:
             if name in self.__dict__.get(table, {}):
                 del self.__dict__[table][name]

@@ -1,0 +1,1 @@
+"""What keyway.graph and keyway.compile are made of."""
