@@ -1,6 +1,6 @@
-#include <keyway/autograd/capture_listener.h>
 #include <keyway/autograd/accumulate_grad.h>
 #include <keyway/autograd/anomaly_mode.h>
+#include <keyway/autograd/capture_listener.h>
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/forward_mode_hooks.h>
 #include <keyway/autograd/node_origin.h>

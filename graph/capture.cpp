@@ -31,7 +31,9 @@ void refuse_within_captures(const std::string& reason) {
 }
 
 constexpr autograd::CaptureListener kListener = {
-    [](const TensorBase& of, const TensorBase& alias) { for_each_recorder([&](Recorder& r) { r.alias_made(of, alias); }); },
+    [](const TensorBase& of, const TensorBase& alias) {
+      for_each_recorder([&](Recorder& r) { r.alias_made(of, alias); });
+    },
     [](const TensorBase& leaf) { for_each_recorder([&](Recorder& r) { r.grad_asked(leaf); }); },
     [](const TensorBase& leaf, const Tensor& grad) { for_each_recorder([&](Recorder& r) { r.grad_set(leaf, grad); }); },
 };
@@ -39,10 +41,11 @@ constexpr autograd::CaptureListener kListener = {
 constinit std::atomic<CallSite> site_of_calls{nullptr};
 
 [[noreturn]] void refuse_other_thread(Functionality key) {
-  KEYWAY_FAIL(NotImplemented,
-              "the call has the key {}, but its thread is in no capture: a program that is captured makes its calls in one "
-              "thread",
-              to_string(key));
+  KEYWAY_FAIL(
+      NotImplemented,
+      "the call has the key {}, but its thread is in no capture: a program that is captured makes its calls in one "
+      "thread",
+      to_string(key));
 }
 
 // What stands at Tracer, for every operator.
@@ -115,9 +118,7 @@ void Capture::abandon() {
 
 Capture::~Capture() { abandon(); }
 
-void Capture::add_argument(const Tensor& tensor, std::string name) {
-  recorder_->add_argument(tensor, std::move(name));
-}
+void Capture::add_argument(const Tensor& tensor, std::string name) { recorder_->add_argument(tensor, std::move(name)); }
 
 Graph Capture::finish(const std::vector<Tensor>& outputs) {
   KEYWAY_CHECK(current() == recorder_.get(), "the capture has ended, or is another thread's");
@@ -131,8 +132,9 @@ bool is_capturing() { return recorders[0] != nullptr || recorders[1] != nullptr;
 
 void refuse_within_capture(std::string_view asked) {
   if (!is_capturing()) return;
-  refuse_within_captures(std::string(asked) +
-                         " gives numbers or memory to the program, which a graph cannot follow: compute with tensors instead");
+  refuse_within_captures(
+      std::string(asked) +
+      " gives numbers or memory to the program, which a graph cannot follow: compute with tensors instead");
 }
 
 void set_call_site(CallSite site) { site_of_calls = site; }

@@ -7,9 +7,9 @@
 //   const std::vector<Tensor> again = graph::run(program, {other_x});
 //
 // The program runs as ever, with its results and its effects. Its calls are recorded as they pass a key, so what is
-// beside the dispatcher is not: C++'s and Python's numbers, conditions and memory that is read directly. What would make
-// the graph wrong without a trace is refused where it can be seen: numbers that depend on elements, errors that the
-// program caught, memory that is written to directly, and tensors that the program keeps beyond its end.
+// beside the dispatcher is not: C++'s and Python's numbers, conditions and memory that is read directly. What would
+// make the graph wrong without a trace is refused where it can be seen: numbers that depend on elements, errors that
+// the program caught, memory that is written to directly, and tensors that the program keeps beyond its end.
 #pragma once
 
 #include <keyway/graph/graph.h>
@@ -38,9 +38,9 @@ class KEYWAY_API Capture {
   // What the program is called with: to be done before it runs. Two arguments may be one tensor, or share memory; a run
   // asks for the same then. Throws keyway::Error for a tensor of vmap or forward mode, which ends with these.
   void add_argument(const Tensor& tensor, std::string name = {});
-  // Ends, and gives the graph of what ran, whose results are `outputs`. Of the other tensors that it computed none may be
-  // kept. Throws keyway::Error(Value) for what was refused,
-  // or if an output requires grad at Level::Executed, whose graph has no history to give.
+  // Ends, and gives the graph of what ran, whose results are `outputs`. Of the other tensors that it computed none may
+  // be kept. Throws keyway::Error(Value) for what was refused, or if an output requires grad at Level::Executed, whose
+  // graph has no history to give.
   Graph finish(const std::vector<Tensor>& outputs);
   // Whether finish() would refuse since the program keeps a tensor beside `outputs`.
   bool keeps_results(const std::vector<Tensor>& outputs) const;

@@ -17,7 +17,10 @@ TensorInfo::TensorInfo(const TensorBase& tensor)
       requires_grad(tensor.requires_grad()) {}
 
 TensorInfo::TensorInfo(ScalarType its_dtype, Device its_device, std::vector<std::int64_t> its_sizes)
-    : dtype(its_dtype), device(its_device), sizes(std::move(its_sizes)), strides(IntArrayRef(contiguous_strides(sizes)).vec()) {}
+    : dtype(its_dtype),
+      device(its_device),
+      sizes(std::move(its_sizes)),
+      strides(IntArrayRef(contiguous_strides(sizes)).vec()) {}
 
 bool TensorInfo::is_of(const TensorBase& tensor) const {
   return dtype == tensor.dtype() && device == tensor.device() && IntArrayRef(sizes) == tensor.sizes() &&
@@ -33,8 +36,7 @@ Surroundings Surroundings::now() {
 }
 
 std::size_t Graph::argument_count() const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(inputs, [](const Input& input) { return !input.is_state; }));
+  return static_cast<std::size_t>(std::ranges::count_if(inputs, [](const Input& input) { return !input.is_state; }));
 }
 
 bool is_of_tensors(SchemaType type) {

@@ -23,8 +23,8 @@ namespace keyway::inline v1::graph {
 // Where calls are recorded, and so what a graph consists of.
 enum class Level : std::uint8_t {
   Program,   // at the key Tracer, above Autograd: calls as they are written; their gradients can be recorded again
-  Executed,  // at Functionalize, below Autograd: what is executed, gradient formulas and fused steps among it; operators
-             // that are written with others are replaced by what they call
+  Executed,  // at Functionalize, below Autograd: what is executed, gradient formulas and fused steps among it;
+             // operators that are written with others are replaced by what they call
 };
 
 // A tensor of a graph, by its number.
@@ -48,12 +48,12 @@ struct TensorInfo {
 };
 
 struct Value {
-  TensorInfo info;   // when it was made; later calls may change its geometry in place
-  ValueId memory;    // the first value that lies in its storage: itself, unless it is a view of another
+  TensorInfo info;  // when it was made; later calls may change its geometry in place
+  ValueId memory;   // the first value that lies in its storage: itself, unless it is a view of another
 };
 
 struct Input {
-  ValueId value;  // that of an earlier argument, if a tensor is passed twice
+  ValueId value;          // that of an earlier argument, if a tensor is passed twice
   std::string name = {};  // may be empty
   bool is_state = false;  // what the program uses beside its arguments
   Tensor state = {};      // it, by reference; undefined in a graph that was read from text
@@ -74,9 +74,9 @@ struct LeafGrad {
 struct Node {
   const OperatorEntry* op;
   Stack arguments;
-  Stack results;           // an argument that the call writes to and returns has its number here, too
-  std::string site = {};   // where the call was made, "model.py:12"; may be empty
-  bool no_grad = false;    // at Level::Program: no gradient is recorded
+  Stack results;          // an argument that the call writes to and returns has its number here, too
+  std::string site = {};  // where the call was made, "model.py:12"; may be empty
+  bool no_grad = false;   // at Level::Program: no gradient is recorded
 };
 
 // The state of the thread that a program begins in, as far as it decides what calls do.
@@ -86,8 +86,8 @@ struct Surroundings {
 
   bool grad_enabled = true;
   bool inference = false;
-  std::uint32_t autocast = 0;                // device types, one bit each
-  std::vector<ScalarType> autocast_dtypes;   // of these
+  std::uint32_t autocast = 0;               // device types, one bit each
+  std::vector<ScalarType> autocast_dtypes;  // of these
   ScalarType default_dtype = ScalarType::Float;
 };
 
@@ -163,8 +163,8 @@ Stack with_values(const ArgumentList& arguments, const Stack& values, F&& change
 KEYWAY_API std::string to_string(const TensorInfo& info);
 // The text of a graph, as above. Arguments that are defaults are left out.
 KEYWAY_API std::string to_string(const Graph& graph);
-// The graph of such a text, without the tensors of its state. Throws keyway::Error(Parse) with the number of the line for
-// what is no graph, and for values that have no text: generators, objects and dictionaries.
+// The graph of such a text, without the tensors of its state. Throws keyway::Error(Parse) with the number of the line
+// for what is no graph, and for values that have no text: generators, objects and dictionaries.
 KEYWAY_API Graph parse(std::string_view text);
 
 }  // namespace keyway::inline v1::graph

@@ -76,9 +76,9 @@ bool gives_unset_memory(const OperatorEntry& op) {
 // Whether a call changes what it writes to whatever that holds, or parts of it alone.
 bool overwrites(const OperatorEntry& op) {
   constexpr std::string_view kNames[] = {
-      "bernoulli_", "cauchy_",        "copy_",       "exponential_", "fill_",           "fill_diagonal_", "geometric_",
-      "index_copy_", "index_fill_",   "index_put_",  "log_normal_",  "masked_fill_",    "masked_scatter_", "normal_",
-      "random_",    "resize_",        "resize_as_",  "scatter_",     "set_",            "uniform_",       "zero_"};
+      "bernoulli_",  "cauchy_",     "copy_",      "exponential_", "fill_",        "fill_diagonal_",  "geometric_",
+      "index_copy_", "index_fill_", "index_put_", "log_normal_",  "masked_fill_", "masked_scatter_", "normal_",
+      "random_",     "resize_",     "resize_as_", "scatter_",     "set_",         "uniform_",        "zero_"};
   return !op.schema().is_inplace() || std::ranges::find(kNames, op.schema().name()) != std::end(kNames);
 }
 
@@ -123,10 +123,11 @@ void Recorder::add_argument(const Tensor& tensor, std::string name) {
   KEYWAY_CHECK(tensor.defined(), "capture: argument {} is undefined", graph_.inputs.size());
   KEYWAY_CHECK(graph_.nodes.empty() && graph_.argument_count() == graph_.inputs.size(),
                "capture: arguments are added before the program runs");
-  KEYWAY_CHECK_AS(NotImplemented, !is_for_transforms(tensor),
-                  "capture: argument {} is a tensor of vmap, forward mode or a wrapper: capture the program without that, "
-                  "and run the graph within it",
-                  graph_.inputs.size());
+  KEYWAY_CHECK_AS(
+      NotImplemented, !is_for_transforms(tensor),
+      "capture: argument {} is a tensor of vmap, forward mode or a wrapper: capture the program without that, "
+      "and run the graph within it",
+      graph_.inputs.size());
   inputs_.push_back(tensor);
   if (const SeenTensors::Seen* seen = seen_.find(tensor)) {  // the same tensor twice
     graph_.inputs.push_back({seen->value, std::move(name)});
@@ -191,9 +192,8 @@ ValueId Recorder::value_of(const TensorBase& tensor) {
 
 // Of a tensor that no call has made.
 ValueId Recorder::value_in_memory(const TensorBase& tensor, const SeenTensors::Memory& memory) {
-  const auto same = std::ranges::find_if(memory.values, [&](ValueId id) {
-    return now_[static_cast<std::size_t>(id)].is_of(tensor);
-  });
+  const auto same =
+      std::ranges::find_if(memory.values, [&](ValueId id) { return now_[static_cast<std::size_t>(id)].is_of(tensor); });
   if (memory.origin == Origin::SharedArgument) {
     // It may be one that the program has from elsewhere, and that need not share the memory of another argument.
     refuse("a tensor shares memory with an argument, but no call has made it of that: make it an argument, too");
@@ -204,9 +204,8 @@ ValueId Recorder::value_in_memory(const TensorBase& tensor, const SeenTensors::M
     seen_.add(tensor, id, memory.origin);
     return id;
   }
-  const auto base = std::ranges::find_if(memory.values, [&](ValueId id) {
-    return now_[static_cast<std::size_t>(id)].dtype == tensor.dtype();
-  });
+  const auto base = std::ranges::find_if(
+      memory.values, [&](ValueId id) { return now_[static_cast<std::size_t>(id)].dtype == tensor.dtype(); });
   if (base == memory.values.end() || graph_.level == Level::Program) {
     refuse("a tensor shares memory with another, but no call has made it a view of that");
     return kNoValue;
@@ -215,10 +214,10 @@ ValueId Recorder::value_in_memory(const TensorBase& tensor, const SeenTensors::M
     refuse("memory of a tensor that a call has made was given another size beside the dispatcher");
     return kNoValue;
   }
-  return add_view("keyway::as_strided",
-                  {IValue(*base), IValue(tensor.sizes().vec()), IValue(tensor.strides().vec()),
-                   IValue(tensor.storage_offset())},
-                  tensor, memory.origin);
+  return add_view(
+      "keyway::as_strided",
+      {IValue(*base), IValue(tensor.sizes().vec()), IValue(tensor.strides().vec()), IValue(tensor.storage_offset())},
+      tensor, memory.origin);
 }
 
 ValueId Recorder::add_view(const char* op, Stack arguments, const TensorBase& tensor, Origin origin) {
@@ -352,7 +351,10 @@ void Recorder::call(const OperatorEntry& op, DispatchKeySet below, Stack& values
 
 void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
   const FunctionSchema& schema = op.schema();
-  Node node{&op, numbered(schema.arguments(), values, [&](const TensorBase& t) { return value_of(t); }), {}, call_site(),
+  Node node{&op,
+            numbered(schema.arguments(), values, [&](const TensorBase& t) { return value_of(t); }),
+            {},
+            call_site(),
             !grad_enabled()};
   std::vector<TensorBase> arguments, written;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -381,10 +383,11 @@ void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& valu
 }
 
 ValueId Recorder::output_of(const TensorBase& tensor, std::size_t number) {
-  KEYWAY_CHECK(graph_.level == Level::Program || !tensor.requires_grad(),
-               "capture: result {} requires grad, but what is executed has no history: return what detach() gives, or its "
-               "gradient with it, or capture the program as it is written",
-               number);
+  KEYWAY_CHECK(
+      graph_.level == Level::Program || !tensor.requires_grad(),
+      "capture: result {} requires grad, but what is executed has no history: return what detach() gives, or its "
+      "gradient with it, or capture the program as it is written",
+      number);
   const ValueId id = value_of(tensor);
   if (id == kNoValue) return id;
   const SeenTensors::Memory& memory = *seen_.find_memory(tensor);
@@ -403,9 +406,10 @@ void Recorder::check_inputs() {
     const bool is_as_seen = seen.value == graph_.inputs[i].value && seen.storage == inputs_[i].storage().impl() &&
                             now_[static_cast<std::size_t>(seen.value)].is_of(inputs_[i]);
     if (!is_as_seen)
-      return refuse(graph_.inputs[i].is_state
-                 ? "the sizes or the memory of a tensor that the program has from elsewhere were changed in place"
-                 : "the sizes or the memory of argument " + std::to_string(i) + " were changed in place");
+      return refuse(
+          graph_.inputs[i].is_state
+              ? "the sizes or the memory of a tensor that the program has from elsewhere were changed in place"
+              : "the sizes or the memory of argument " + std::to_string(i) + " were changed in place");
   }
 }
 
@@ -444,7 +448,8 @@ void Recorder::check_kept(const std::vector<Tensor>& outputs) {
       site = node.site.empty() ? "" : " at " + node.site;
     });
   }
-  refuse("the program keeps a result" + maker + site + " beyond its end, which a run of the graph would not: return it");
+  refuse("the program keeps a result" + maker + site +
+         " beyond its end, which a run of the graph would not: return it");
 }
 
 Graph Recorder::finish(const std::vector<Tensor>& outputs) {

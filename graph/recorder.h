@@ -99,8 +99,8 @@ class Recorder {
 
   Graph graph_;
   SeenTensors seen_;
-  std::vector<TensorInfo> now_;    // of each value, as the last call left it
-  std::vector<TensorBase> inputs_;  // of the graph
+  std::vector<TensorInfo> now_;                                 // of each value, as the last call left it
+  std::vector<TensorBase> inputs_;                              // of the graph
   std::unordered_map<const TensorImpl*, ValueId> first_grads_;  // the leaves that keep them
   std::map<ValueId, ValueId> grads_;                            // what leaves have been given since
   Capture::Refusal refusal_;

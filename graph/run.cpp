@@ -34,8 +34,8 @@ std::optional<std::string> input_mismatch(const Graph& graph, const std::vector<
   if (!tensor.defined()) return fmt::format("{} is undefined", name_of(graph, number));
   const std::optional<bool> has_grad = graph.inputs[number].has_grad;
   if (has_grad && autograd::grad_of(tensor).defined() != *has_grad)
-    return fmt::format("{} has {} gradient, as it had {} in the capture", name_of(graph, number), *has_grad ? "no" : "a",
-                       *has_grad ? "one" : "none");
+    return fmt::format("{} has {} gradient, as it had {} in the capture", name_of(graph, number),
+                       *has_grad ? "no" : "a", *has_grad ? "one" : "none");
   const TensorInfo info(tensor);
   if (info != value.info)
     return fmt::format("{} is {}, but was {} in the capture", name_of(graph, number), to_string(info),

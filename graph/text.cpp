@@ -59,7 +59,8 @@ class Printer {
   void print(const Node& node) {
     text_ += "  ";
     const ArgumentList returns = node.op->schema().returns();
-    for (std::size_t i = 0; i < node.results.size(); ++i) text_ += (i == 0 ? "" : ", ") + result(returns[i], node.results[i]);
+    for (std::size_t i = 0; i < node.results.size(); ++i)
+      text_ += (i == 0 ? "" : ", ") + result(returns[i], node.results[i]);
     if (!node.results.empty()) text_ += " = ";
     text_ += node.op->full_name() + "(" + arguments(node) + ")";
     if (node.no_grad && graph_.level == Level::Program) text_ += " no_grad";

@@ -114,7 +114,8 @@ std::optional<T> number_in(std::string_view text) {
 
 // What the token is, which is then passed.
 std::string take(detail::Lexer& lexer, const char* what) {
-  if (lexer.at(detail::TokenKind::End) || lexer.at(detail::TokenKind::BadNumber) || lexer.at(detail::TokenKind::BadString))
+  if (lexer.at(detail::TokenKind::End) || lexer.at(detail::TokenKind::BadNumber) ||
+      lexer.at(detail::TokenKind::BadString))
     KEYWAY_FAIL(Parse, "{} is missing before {}", what, found(lexer));
   std::string text(lexer.text());
   lexer.advance();
@@ -151,7 +152,8 @@ Scalar parse_scalar(detail::Lexer& lexer) {
   if (lexer.at('(')) return Scalar(parse_complex(lexer));
   const std::string text = take(lexer, "a number");
   if (text == "True" || text == "False") return Scalar(text == "True");
-  if (text.ends_with('j')) return Scalar(complex<double>(0, double_in(std::string_view(text).substr(0, text.size() - 1))));
+  if (text.ends_with('j'))
+    return Scalar(complex<double>(0, double_in(std::string_view(text).substr(0, text.size() - 1))));
   if (!is_integer(text)) return Scalar(double_in(text));
   if (const auto number = number_in<std::int64_t>(text)) return Scalar(*number);
   if (const auto number = number_in<std::uint64_t>(text)) return Scalar(*number);
@@ -268,9 +270,8 @@ IValue parse_value(SchemaType type, detail::Lexer& lexer) {
   IValue value;
   SignatureCode code;
   const bool is_known = append_code(code, type) && !type.is(TypeKind::Dict) &&
-                        detail::visit_value_class(detail::tag_of_code(code.view()), [&]<typename T>() {
-                          value = IValue(parse_as<T>(type, lexer));
-                        });
+                        detail::visit_value_class(detail::tag_of_code(code.view()),
+                                                  [&]<typename T>() { value = IValue(parse_as<T>(type, lexer)); });
   if (!is_known) KEYWAY_FAIL(Parse, "a value of this type has no text that could be read: {}", found(lexer));
   return value;
 }

@@ -1,8 +1,8 @@
 #include <keyway/batching/batched_tensor.h>
 #include <keyway/batching/level_dims.h>
 #include <keyway/batching/vmap.h>
-#include <keyway/graph/capture.h>
 #include <keyway/core/base/error.h>
+#include <keyway/graph/capture.h>
 #include <keyway/python/batching.h>
 #include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>

@@ -17,7 +17,8 @@ namespace {
 using graph::Graph;
 
 graph::Level level_named(const std::string& name) {
-  KEYWAY_CHECK(name == "program" || name == "executed", "capture: the level is 'program' or 'executed', not '{}'", name);
+  KEYWAY_CHECK(name == "program" || name == "executed", "capture: the level is 'program' or 'executed', not '{}'",
+               name);
   return name == "program" ? graph::Level::Program : graph::Level::Executed;
 }
 
@@ -50,10 +51,10 @@ void add_graph(nb::module_& module) {
           [](const Graph& graph, const std::vector<Tensor>& arguments) { return graph::mismatch(graph, arguments); },
           nb::arg("arguments"), "Why the graph does not hold for these arguments; None if it does.")
       .def("nodes", nodes_of, "The full name of each call's operator, and where the call was made.")
-      .def_prop_ro("level", [](const Graph& graph) {
-        return graph.level == graph::Level::Program ? "program" : "executed";
-      });
-  module.def("parse", [](const std::string& text) { return graph::parse(text); }, nb::arg("text"));
+      .def_prop_ro("level",
+                   [](const Graph& graph) { return graph.level == graph::Level::Program ? "program" : "executed"; });
+  module.def(
+      "parse", [](const std::string& text) { return graph::parse(text); }, nb::arg("text"));
   module.def("is_capturing", graph::is_capturing);
   nb::class_<graph::Capture>(module, "Capture")
       .def(

@@ -34,7 +34,8 @@ inline std::vector<Tensor> copies_of(const std::vector<Tensor>& tensors) {
     const Storage storage = make_storage(bytes, DeviceType::CPU);
     if (bytes != 0) std::memcpy(storage.data(), tensor.storage().data(), bytes);
     const auto count = static_cast<std::int64_t>(bytes / tensor.itemsize());
-    const TensorBase whole(make_intrusive<TensorImpl>(storage, tensor.dtype(), IntArrayRef({count}), IntArrayRef({1}), count, true));
+    const TensorBase whole(
+        make_intrusive<TensorImpl>(storage, tensor.dtype(), IntArrayRef({count}), IntArrayRef({1}), count, true));
     copies.push_back(Tensor(make_view(whole, tensor.sizes(), tensor.strides(), tensor.storage_offset())));
     if (tensor.requires_grad()) copies.back().requires_grad_();
   }
@@ -53,7 +54,8 @@ inline std::string bit_difference(const std::vector<Tensor>& tensors, const std:
     if (describe(a) != describe(b)) return at + describe(a) + ", not " + describe(b);
     if (a.strides() != b.strides() || a.storage_offset() != b.storage_offset()) return at + "strides or offset";
     const Tensor a_rows = a.detach().contiguous(), b_rows = b.detach().contiguous();
-    if (a.numel() != 0 && std::memcmp(a_rows.data_ptr(), b_rows.data_ptr(), a.nbytes()) != 0) return at + "its elements";
+    if (a.numel() != 0 && std::memcmp(a_rows.data_ptr(), b_rows.data_ptr(), a.nbytes()) != 0)
+      return at + "its elements";
     for (std::size_t j = 0; j < i; ++j) {
       if (!tensors[j].defined()) continue;
       if (a.is_alias_of(tensors[j]) != b.is_alias_of(expected[j])) return at + "shares memory with another, or not";

@@ -38,15 +38,17 @@ class RandomProgram {
     std::vector<Tensor> leaves;
     for (const Tensor& input : inputs)
       if (input.requires_grad()) leaves.push_back(input);
-    std::vector<Tensor> all = loss.requires_grad()
-                                  ? autograd::grad({loss}, leaves, {}, /*retain_graph=*/false, /*create_graph=*/false, /*allow_unused=*/true)
-                                  : std::vector<Tensor>();
+    std::vector<Tensor> all = loss.requires_grad() ? autograd::grad({loss}, leaves, {}, /*retain_graph=*/false,
+                                                                    /*create_graph=*/false, /*allow_unused=*/true)
+                                                   : std::vector<Tensor>();
     for (const Tensor& result : results) all.push_back(result.detach());
     return all;
   }
 
   static void step(std::mt19937& random, std::vector<Tensor>& tensors) {
-    const auto pick = [&](std::int64_t below) { return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(below)); };
+    const auto pick = [&](std::int64_t below) {
+      return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(below));
+    };
     const Tensor x = tensors[static_cast<std::size_t>(pick(static_cast<std::int64_t>(tensors.size())))];
     const std::int64_t rank = x.dim();
     const std::int64_t dim = rank == 0 ? 0 : pick(rank);
@@ -59,7 +61,8 @@ class RandomProgram {
       case 4: return tensors.push_back(x.squeeze());
       case 5: return tensors.push_back(x.reshape({-1}));
       case 6: return rank > 1 ? tensors.push_back(x.diagonal(0, 0, 1)) : void();
-      case 7: return rank > 0 && size > 1 ? tensors.push_back(x.split(1, dim)[static_cast<std::size_t>(pick(size))]) : void();
+      case 7:
+        return rank > 0 && size > 1 ? tensors.push_back(x.split(1, dim)[static_cast<std::size_t>(pick(size))]) : void();
       case 8: return rank > 0 && size > 1 ? tensors.push_back(x.narrow(dim, 0, size - 1)) : void();
       case 9: return tensors.push_back(x * 0.5 + 1);
       case 10: return tensors.push_back(x.clone());
