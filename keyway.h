@@ -11,5 +11,7 @@
 #include <keyway/dispatch/registry/class_builder.h>
 #include <keyway/dispatch/registry/library.h>
 #include <keyway/forward/dual.h>
+#include <keyway/graph/capture.h>
+#include <keyway/graph/run.h>
 #include <keyway/nn/nn.h>
 #include <keyway/ops/all.h>

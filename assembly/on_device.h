@@ -7,6 +7,7 @@
 #include <keyway/assembly/wrappers.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/dispatch/call/call.h>
+#include <keyway/dispatch/call/direct_call.h>
 
 #include <optional>
 
@@ -49,10 +50,15 @@ struct OnDevice<Wrapper, R(Args...)> {
   }
 };
 
+// The spy of functions of a type.
+template <typename Function>
+inline constexpr BackendKernel<Function> kSpy{detail::Spy<Function>::kFunction};
+
 // What stands in an operator's information for backends to register (Library::kernel).
 template <typename Wrapper, typename Sig, typename Function>
 inline constexpr StaticWrapper<Sig> kBackendWrapper = {
-    {signature_code<Sig>, signature_code<Function>},
-    {{BoxedAdapter<Sig>::call, nullptr, 0, 0}, &OnDevice<Wrapper, Sig>::call}};
+    {signature_code<Sig>, signature_code<Function>, kSpy<Function>.function == nullptr ? nullptr : &kSpy<Function>},
+    {{BoxedAdapter<Sig>::call, nullptr, 0, 0}, &OnDevice<Wrapper, Sig>::call},
+    &Wrapper::call};
 
 }  // namespace keyway::inline v1

@@ -1,4 +1,5 @@
 #include <keyway/graph/capture.h>
+#include <keyway/graph/plan.h>
 #include <keyway/graph/run.h>
 #include <keyway/python/caller_frame.h>
 #include <keyway/python/interpreter_lock.h>
@@ -28,33 +29,61 @@ std::string call_site() {
   return caller_line();
 }
 
-std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& arguments) {
-  const LockReleased unlocked;
-  return graph::run(graph, arguments);
-}
+// A graph, with the plan of it if there can be one.
+class RunnableGraph {
+ public:
+  explicit RunnableGraph(Graph graph) {
+    if (graph::Plan::is_possible(graph))
+      plan_ = std::make_unique<graph::Plan>(std::move(graph));
+    else
+      graph_ = std::move(graph);
+  }
 
-std::vector<std::pair<std::string, std::string>> nodes_of(const Graph& graph) {
-  std::vector<std::pair<std::string, std::string>> nodes;
-  for (const graph::Node& node : graph.nodes) nodes.emplace_back(node.op->full_name(), node.site);
-  return nodes;
-}
+  const Graph& graph() const { return plan_ == nullptr ? graph_ : plan_->graph(); }
+  std::optional<std::string> mismatch(const std::vector<Tensor>& arguments) const {
+    return plan_ == nullptr ? graph::mismatch(graph_, arguments) : plan_->mismatch(arguments);
+  }
+  std::vector<Tensor> run(const std::vector<Tensor>& arguments, bool planned) {
+    const LockReleased unlocked;
+    return plan_ == nullptr || !planned ? graph::run(graph(), arguments) : plan_->run(arguments);
+  }
+  std::vector<std::pair<std::string, std::string>> nodes() const {
+    std::vector<std::pair<std::string, std::string>> nodes;
+    for (const graph::Node& node : graph().nodes) nodes.emplace_back(node.op->full_name(), node.site);
+    return nodes;
+  }
+  nb::dict statistics() const {
+    const graph::Plan::Statistics known = plan_ == nullptr ? graph::Plan::Statistics{} : plan_->statistics();
+    nb::dict statistics;
+    statistics["direct_calls"] = known.direct_calls;
+    statistics["other_calls"] = known.other_calls;
+    statistics["arena_bytes"] = known.arena_bytes;
+    statistics["live_bytes"] = known.live_bytes;
+    return statistics;
+  }
+
+ private:
+  Graph graph_;  // without a plan
+  std::unique_ptr<graph::Plan> plan_;
+};
 
 }  // namespace
 
 void add_graph(nb::module_& module) {
   graph::set_call_site(call_site);
-  nb::class_<Graph>(module, "Graph")
-      .def("__str__", [](const Graph& graph) { return graph::to_string(graph); })
-      .def("run", run, nb::arg("arguments"), "The results, a list of tensors, for a list of arguments.")
-      .def(
-          "mismatch",
-          [](const Graph& graph, const std::vector<Tensor>& arguments) { return graph::mismatch(graph, arguments); },
-          nb::arg("arguments"), "Why the graph does not hold for these arguments; None if it does.")
-      .def("nodes", nodes_of, "The full name of each call's operator, and where the call was made.")
-      .def_prop_ro("level",
-                   [](const Graph& graph) { return graph.level == graph::Level::Program ? "program" : "executed"; });
+  nb::class_<RunnableGraph>(module, "Graph")
+      .def("__str__", [](const RunnableGraph& graph) { return graph::to_string(graph.graph()); })
+      .def("run", &RunnableGraph::run, nb::arg("arguments"), nb::arg("planned") = true,
+           "The results, a list of tensors, for a list of arguments; without `planned` by one call after the other.")
+      .def("mismatch", &RunnableGraph::mismatch, nb::arg("arguments"),
+           "Why the graph does not hold for these arguments; None if it does.")
+      .def("nodes", &RunnableGraph::nodes, "The full name of each call's operator, and where the call was made.")
+      .def("statistics", &RunnableGraph::statistics, "Of the plan: how calls are made, and how much memory they share.")
+      .def_prop_ro("level", [](const RunnableGraph& graph) {
+        return graph.graph().level == graph::Level::Program ? "program" : "executed";
+      });
   module.def(
-      "parse", [](const std::string& text) { return graph::parse(text); }, nb::arg("text"));
+      "parse", [](const std::string& text) { return RunnableGraph(graph::parse(text)); }, nb::arg("text"));
   module.def("is_capturing", graph::is_capturing);
   nb::class_<graph::Capture>(module, "Capture")
       .def(
@@ -65,7 +94,12 @@ void add_graph(nb::module_& module) {
           },
           nb::arg("level"), nb::arg("go_on") = false, "Begins; with `go_on` the program goes on where it is refused.")
       .def("add_argument", &graph::Capture::add_argument, nb::arg("tensor"), nb::arg("name") = "")
-      .def("finish", &graph::Capture::finish, nb::arg("outputs"), "Ends; the graph of what ran.")
+      .def(
+          "finish",
+          [](graph::Capture& capture, const std::vector<Tensor>& outputs) {
+            return RunnableGraph(capture.finish(outputs));
+          },
+          nb::arg("outputs"), "Ends; the graph of what ran.")
       .def("keeps_results", &graph::Capture::keeps_results, nb::arg("outputs"),
            "Whether finish() would refuse since the program keeps a tensor beside `outputs`.")
       .def("abandon", &graph::Capture::abandon, "Ends without a graph.");

@@ -28,11 +28,11 @@ enum class Functionality : std::uint8_t {
   Sparse,
   BackendSelect,
   Python,         // nothing stands here yet: for kernels and fallbacks of libraries
-  Functionalize,  // likewise
+  Functionalize,
   ADInplaceOrView,
   Autograd,
   ForwardAD,
-  Tracer,  // likewise
+  Tracer,
   Autocast,
   Batched,
   Profiler,

@@ -1,10 +1,12 @@
 // The generated suite: what a graph of a call gives is what the call gives, to the last bit and in the same memory.
+#include <keyway/graph/plan.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/graph/replayed.h>
 #include <keyway/tests/ops/differentiable.h>
 #include <keyway/tests/ops/samples.h>
 
+#include <functional>
 #include <map>
 #include <set>
 
@@ -40,14 +42,16 @@ std::vector<Tensor> with_other_values(const std::vector<Tensor>& tensors) {
   return all;
 }
 
-void check_replay(const Program& program, const graph::Graph& graph, const std::vector<Tensor>& values) {
+using Run = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
+
+void check_run(const Program& program, const Run& run, const std::vector<Tensor>& values) {
   const std::vector<Tensor> eager = copies_of(values), replayed = copies_of(values);
   std::vector<Tensor> expected;
   manual_seed(7);
   const std::string error = error_in([&] { expected = program(eager); });
   std::vector<Tensor> results;
   manual_seed(7);
-  const std::string error_of_graph = error_in([&] { results = graph::run(graph, replayed); });
+  const std::string error_of_graph = error_in([&] { results = run(replayed); });
   INFO(error_of_graph);
   if (!error.empty()) {
     CHECK(!error_of_graph.empty());
@@ -79,8 +83,16 @@ void check(const Program& program, const std::vector<Tensor>& inputs, graph::Lev
   INFO(graph::to_string(graph));
   graph::check(graph);
   check_text(graph);
-  check_replay(program, graph, inputs);
-  check_replay(program, graph, with_other_values(inputs));
+  const Run each_call = [&](const std::vector<Tensor>& arguments) { return graph::run(graph, arguments); };
+  check_run(program, each_call, inputs);
+  check_run(program, each_call, with_other_values(inputs));
+  if (level == graph::Level::Program) return;
+  graph::Plan plan(graph);
+  const Run planned = [&](const std::vector<Tensor>& arguments) { return plan.run(arguments); };
+  for (int i = 0; i < 2; ++i) {
+    check_run(program, planned, inputs);
+    check_run(program, planned, with_other_values(inputs));
+  }
 }
 
 // A call as a program of its tensors.

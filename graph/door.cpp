@@ -1,0 +1,134 @@
+#include <keyway/autograd/variable.h>
+#include <keyway/core/dtype/default_dtype.h>
+#include <keyway/graph/door.h>
+
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+
+namespace keyway::inline v1::graph {
+namespace {
+
+// The first number under which each address was added.
+class FirstNumbers {
+ public:
+  explicit FirstNumbers(std::size_t count) : slots_(std::bit_ceil(2 * count + 1)) {}
+  std::size_t add(const void* address, std::size_t number) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = (reinterpret_cast<std::uintptr_t>(address) >> 6) * 0x9E3779B97F4A7C15u >> 32 & mask;
+    while (slots_[at].address != nullptr && slots_[at].address != address) at = (at + 1) & mask;
+    if (slots_[at].address == nullptr) slots_[at] = {address, number};
+    return slots_[at].number;
+  }
+
+ private:
+  struct Slot {
+    const void* address = nullptr;
+    std::size_t number = 0;
+  };
+  std::vector<Slot> slots_;
+};
+
+const Value& value_of(const Graph& graph, const Input& input) {
+  return graph.values[static_cast<std::size_t>(input.value)];
+}
+
+}  // namespace
+
+Door::Door(const Graph& graph) : graph_(graph), argument_count_(graph.argument_count()) {
+  const std::vector<Input>& inputs = graph.inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto first = [&](const auto& is_alike) {
+      return static_cast<std::size_t>(std::ranges::find_if(inputs, is_alike) - inputs.begin());
+    };
+    leaf_.push_back(inputs[i].grad_of == kNoValue
+                        ? i
+                        : first([&](const Input& other) { return other.value == inputs[i].grad_of; }));
+    same_.push_back(first([&](const Input& other) { return other.value == inputs[i].value; }));
+    shared_.push_back(first([&](const Input& other) {
+      return value_of(graph, other).memory == value_of(graph, inputs[i]).memory;
+    }));
+  }
+}
+
+std::vector<Tensor> Door::inputs(ArrayRef<Tensor> arguments) const {
+  std::vector<Tensor> tensors;
+  tensors.reserve(graph_.inputs.size());
+  for (const Input& input : graph_.inputs) tensors.push_back(input.is_state ? input.state : arguments[tensors.size()]);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (leaf_[i] != i) tensors[i] = autograd::grad_of(tensors[leaf_[i]]);
+  }
+  return tensors;
+}
+
+std::string Door::name_of(std::size_t number) const {
+  const Input& input = graph_.inputs[number];
+  const std::string which = input.grad_of != kNoValue ? "the gradient of a leaf"
+                            : input.is_state          ? "the state"
+                                                      : fmt::format("argument {}", number);
+  return input.name.empty() ? which : fmt::format("{} '{}'", which, input.name);
+}
+
+std::optional<std::string> Door::surroundings_mismatch() const {
+  const Surroundings& then = graph_.surroundings;
+  if (grad_enabled() != then.grad_enabled)
+    return fmt::format("gradients are {}recorded, but were {}in the capture", grad_enabled() ? "" : "not ",
+                       then.grad_enabled ? "" : "not ");
+  if (InferenceMode::is_enabled() != then.inference) return "inference mode is not as it was in the capture";
+  if (get_default_dtype() != then.default_dtype)
+    return fmt::format("the default dtype is {}, but was {} in the capture", to_string(get_default_dtype()),
+                       to_string(then.default_dtype));
+  if (thread_state.autocast != then.autocast || (then.autocast != 0 && Surroundings::now() != then))
+    return "autocast is not as it was in the capture";
+  return std::nullopt;
+}
+
+std::optional<std::string> Door::info_mismatch(const std::vector<Tensor>& inputs, std::size_t number) const {
+  const Tensor& tensor = inputs[number];
+  const Input& input = graph_.inputs[number];
+  const TensorInfo& info = value_of(graph_, input).info;
+  if (!tensor.defined()) return fmt::format("{} is undefined", name_of(number));
+  if (input.has_grad && autograd::grad_of(tensor).defined() != *input.has_grad)
+    return fmt::format("{} has {} gradient, as it had {} in the capture", name_of(number), *input.has_grad ? "no" : "a",
+                       *input.has_grad ? "one" : "none");
+  if (!info.is_of(tensor) || info.requires_grad != tensor.requires_grad())
+    return fmt::format("{} is {}, but was {} in the capture", name_of(number), to_string(TensorInfo(tensor)),
+                       to_string(info));
+  const DispatchKeySet keys = tensor.key_set();
+  if (keys.has(Functionality::Batched) || keys.has(Functionality::ForwardAD) || keys.has(Functionality::Python))
+    return fmt::format("{} is a tensor of vmap, forward mode or a wrapper", name_of(number));
+  return std::nullopt;
+}
+
+std::optional<std::string> Door::sharing_mismatch(const std::vector<Tensor>& inputs) const {
+  FirstNumbers tensors(inputs.size()), memories(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::size_t same = tensors.add(inputs[i].impl(), i);
+    if (same != same_[i])
+      return fmt::format("{} and {} {} one tensor, as they were{} in the capture", name_of(i),
+                         name_of(std::min(same, same_[i])), same < same_[i] ? "are" : "are not",
+                         same < same_[i] ? " not" : "");
+    const std::size_t shared = memories.add(inputs[i].storage().impl(), i);
+    if (shared != shared_[i])
+      return fmt::format("{} {} memory with {}, as it did{} in the capture", name_of(i),
+                         shared < shared_[i] ? "shares" : "shares no", name_of(std::min(shared, shared_[i])),
+                         shared < shared_[i] ? " not" : "");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Door::input_mismatch(const std::vector<Tensor>& inputs) const {
+  if (std::optional<std::string> why = surroundings_mismatch()) return why;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (std::optional<std::string> why = info_mismatch(inputs, i)) return why;
+  }
+  return sharing_mismatch(inputs);
+}
+
+std::optional<std::string> Door::mismatch(ArrayRef<Tensor> arguments) const {
+  if (arguments.size() != argument_count_)
+    return fmt::format("there are {} arguments, but were {} in the capture", arguments.size(), argument_count_);
+  return input_mismatch(inputs(arguments));
+}
+
+}  // namespace keyway::inline v1::graph

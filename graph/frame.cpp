@@ -1,0 +1,228 @@
+#include <keyway/autograd/variable.h>
+#include <keyway/dispatch/call/backend_kernel.h>
+#include <keyway/dispatch/call/boxed_tensors.h>
+#include <keyway/dispatch/call/call.h>
+#include <keyway/graph/boxed_values.h>
+#include <keyway/graph/frame.h>
+#include <keyway/ops/view.h>
+
+#include <algorithm>
+
+namespace keyway::inline v1::graph {
+
+Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<Tensor>& results)
+    : graph_(graph), nothing_(make_storage(0, DeviceType::CPU)) {
+  make_tensors(inputs);
+  place_inputs(inputs);
+  for (const Node& node : graph.nodes) learn(node);
+  for (Step& step : steps_) direct_calls_ += step.direct != nullptr ? 1 : 0;
+  results = results_of(inputs);
+  lay_out_memory();
+  release();
+}
+
+void Frame::make_tensors(const std::vector<Tensor>& inputs) {
+  in_memory_.resize(graph_.values.size());
+  places_.assign(graph_.values.size(), Place::Arena);
+  for (std::size_t id = 0; id < graph_.values.size(); ++id) {
+    const Value& value = graph_.values[id];
+    const TensorInfo& info = value.info;
+    std::int64_t numel = 1;
+    for (const std::int64_t size : info.sizes) numel *= size;
+    const auto base = make_intrusive<TensorImpl>(nothing_, info.dtype, IntArrayRef(info.sizes), IntArrayRef(info.strides),
+                                                 numel, /*contiguous=*/false);
+    base->set_geometry(info.sizes, info.strides, info.offset, numel);
+    tensors_.emplace_back(base);
+    in_memory_[static_cast<std::size_t>(value.memory)].push_back(static_cast<ValueId>(id));
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    places_[static_cast<std::size_t>(memory_of(graph_.inputs[i].value))] = Place::Input;
+  const auto leaves = [&](ValueId id) {
+    if (id == kNoValue) return;
+    Place& its = places_[static_cast<std::size_t>(memory_of(id))];
+    if (its == Place::Arena) its = Place::Output;
+  };
+  std::ranges::for_each(graph_.outputs, leaves);
+  for (const LeafGrad& grad : graph_.grads) leaves(grad.grad);
+}
+
+void Frame::place(ValueId memory, const Storage& storage) {
+  for (const ValueId id : in_memory_[static_cast<std::size_t>(memory)]) tensor(id).impl()->set_storage(storage);
+}
+
+void Frame::place_inputs(const std::vector<Tensor>& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const ValueId id = graph_.inputs[i].value;
+    if (!tensor(id).storage().is_alias_of(inputs[i].storage())) place(memory_of(id), inputs[i].storage());
+  }
+}
+
+void Frame::place_outputs() {
+  for (const ValueId memory : output_memories_)
+    place(memory, make_storage(bytes_[static_cast<std::size_t>(memory)], DeviceType::CPU));
+}
+
+void Frame::release() {
+  for (const Input& input : graph_.inputs) {
+    if (!input.is_state || input.grad_of != kNoValue) place(memory_of(input.value), nothing_);
+  }
+  for (const ValueId memory : output_memories_) place(memory, nothing_);
+  for (const ValueId memory : dynamic_memories_) place(memory, nothing_);
+}
+
+// Its results are there when the memory of its argument is.
+bool Frame::is_view(const Node& node) const {
+  const FunctionSchema& schema = node.op->schema();
+  if (!schema.is_alias() || schema.is_mutable()) return false;
+  std::vector<ValueId> memories;
+  for_each_value(schema.arguments(), node.arguments, [&](ValueId id) {
+    if (id != kNoValue) memories.push_back(memory_of(id));
+  });
+  bool all = true;
+  for_each_value(schema.returns(), node.results, [&](ValueId id) {
+    all = all && id != kNoValue && std::ranges::find(memories, memory_of(id)) != memories.end();
+  });
+  return all;
+}
+
+void Frame::learn(const Node& node) {
+  if (is_view(node)) return;
+  const FunctionSchema& schema = node.op->schema();
+  Step step{nullptr, &node,
+            with_tensors(schema.arguments(), node.arguments, [&](ValueId id) -> TensorBase& { return tensor(id); })};
+  Stack results;
+  step.direct = call_watched(node, step.arguments, results);
+  if (step.direct != nullptr && !use_own_tensors(*step.direct, node, results)) step.direct = nullptr;
+  take_results(node, results);
+  note_written(step);
+  if (step.direct == nullptr) {
+    for_each_value(schema.returns(), node.results, [&](ValueId id) {
+      if (id == kNoValue) return;
+      const ValueId memory = memory_of(id);
+      Place& its = places_[static_cast<std::size_t>(memory)];
+      if (its == Place::Input || its == Place::Dynamic || id != memory) return;
+      its = Place::Dynamic;
+      dynamic_memories_.push_back(memory);
+    });
+  }
+  steps_.push_back(std::move(step));
+}
+
+std::unique_ptr<DirectCall> Frame::call_watched(const Node& node, const Stack& arguments, Stack& results) {
+  results = arguments;
+  const OperatorEntry& op = *node.op;
+  const DispatchKeySet keys = boxed_call_keys(op, results).remove(Functionality::ADInplaceOrView);
+  const Table& table = op.table();
+  const Table::Found found = table.find(keys);
+  const ErasedKernel& kernel = table.kernel(found.kernel);
+  const BackendWrapper* const wrapper = op.info().wrapper;
+  if (kernel.flags != 0 || wrapper == nullptr || wrapper->spy == nullptr || !wrapper->is_of(kernel)) {
+    call_boxed(op, results);
+    return nullptr;
+  }
+  ErasedKernel watched = kernel;
+  watched.context = const_cast<void*>(wrapper->spy);
+  DirectCallRecording recording(*static_cast<void (*const*)()>(kernel.context));
+  watched.boxed(op, watched, found.keys, results);
+  return recording.take();
+}
+
+// Has the call use the tensors of the frame in the place of those that the wrapper has made. False if it uses others, such
+// as converted arguments.
+bool Frame::use_own_tensors(DirectCall& call, const Node& node, const Stack& results) {
+  std::vector<std::pair<TensorBase, ValueId>> made;
+  graph::take_results(node.op->schema().returns(), node.results, results,
+                      [&](ValueId id, const TensorBase& result) { made.emplace_back(result, id); });
+  for (const DirectCall::TensorSlot& slot : call.tensors()) {
+    if (!slot.tensor->defined()) continue;
+    const auto is_same = [&](const TensorBase& other) { return other.is_same(*slot.tensor); };
+    if (std::ranges::any_of(tensors_, is_same)) continue;
+    const auto found = std::ranges::find_if(made, [&](const auto& each) { return is_same(each.first); });
+    if (!slot.is_out || found == made.end()) return false;
+    *slot.tensor = tensor(found->second);
+  }
+  return true;
+}
+
+void Frame::take_results(const Node& node, const Stack& results) {
+  graph::take_results(node.op->schema().returns(), node.results, results, [&](ValueId id, const TensorBase& result) {
+    const TensorInfo& info = graph_.values[static_cast<std::size_t>(id)].info;
+    if (result.is_same(tensor(id)) || result.is_alias_of(tensor(id))) return;
+    KEYWAY_CHECK(info.is_of(result), "{} gives {}, but gave {} in the capture", node.op->short_name(),
+                 TensorInfo(result), info);
+    place(memory_of(id), result.storage());
+  });
+}
+
+void Frame::note_written(const Step& step) {
+  const ArgumentList arguments = step.node->op->schema().arguments();
+  for (std::size_t number = 0; number < graph_.inputs.size(); ++number) {
+    const TensorBase& input = tensor(graph_.inputs[number].value);
+    const auto is_input = [&](const TensorBase& written) { return written.is_alias_of(input); };
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].is_write() && any_tensor(step.arguments[i], is_input)) written_inputs_.insert(number);
+    }
+  }
+}
+
+void Frame::lay_out_memory() {
+  std::vector<Lifetime> lifetimes = lifetimes_of(graph_);
+  bytes_.resize(lifetimes.size());
+  for (std::size_t memory = 0; memory < lifetimes.size(); ++memory) {
+    if (in_memory_[memory].empty()) continue;
+    if (places_[memory] == Place::Output) {
+      output_memories_.push_back(static_cast<ValueId>(memory));
+      bytes_[memory] = lifetimes[memory].bytes;
+    }
+    if (places_[memory] != Place::Arena) lifetimes[memory].bytes = 0;
+  }
+  layout_ = lay_out(lifetimes);
+  arena_memory_ = make_storage(layout_.bytes, DeviceType::CPU);
+  for (std::size_t memory = 0; memory < lifetimes.size(); ++memory) {
+    if (in_memory_[memory].empty() || places_[memory] != Place::Arena) continue;
+    void* const at = static_cast<char*>(arena_memory_.data()) + layout_.offsets[memory];
+    place(static_cast<ValueId>(memory), Storage(make_intrusive<StorageImpl>(DataPtr(at, DeviceType::CPU),
+                                                                            lifetimes[memory].bytes, false)));
+  }
+}
+
+void Frame::make_call(Step& step) {
+  if (step.direct != nullptr) return step.direct->run();
+  Stack stack = step.arguments;
+  call_boxed(*step.node->op, stack);
+  take_results(*step.node, stack);
+}
+
+std::vector<Tensor> Frame::run(const std::vector<Tensor>& inputs) {
+  const struct Released {
+    Frame& frame;
+    ~Released() { frame.release(); }
+  } released{*this};
+  place_inputs(inputs);
+  place_outputs();
+  for (Step& step : steps_) make_call(step);
+  return results_of(inputs);
+}
+
+// In the memory of an input they are views of it, and others are views of the first in their memory.
+std::vector<Tensor> Frame::results_of(const std::vector<Tensor>& inputs) {
+  for (const std::size_t number : written_inputs_) inputs[number].storage().impl()->bump_version();
+  std::vector<Tensor> of(graph_.values.size());
+  const auto at = [&](ValueId id) -> Tensor& { return of[static_cast<std::size_t>(id)]; };
+  for (std::size_t i = 0; i < inputs.size(); ++i) at(graph_.inputs[i].value) = inputs[i];
+  const auto result = [&](ValueId id) -> Tensor {
+    if (id == kNoValue) return {};
+    if (at(id).defined()) return at(id);
+    const ValueId memory = memory_of(id);
+    if (!at(memory).defined()) at(memory) = Tensor(make_view(tensor(memory)));
+    const TensorInfo& info = graph_.values[static_cast<std::size_t>(id)].info;
+    if (id != memory) at(id) = at(memory).as_strided(info.sizes, info.strides, info.offset);
+    return at(id);
+  };
+  for (const LeafGrad& grad : graph_.grads) autograd::set_grad(at(grad.leaf), result(grad.grad));
+  std::vector<Tensor> results;
+  for (const ValueId id : graph_.outputs) results.push_back(result(id));
+  return results;
+}
+
+}  // namespace keyway::inline v1::graph

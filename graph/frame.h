@@ -1,0 +1,78 @@
+// Frame: all that one run of a plan needs, made ready once: a tensor for each value of the graph, and its calls, for these
+// tensors.
+#pragma once
+
+#include <keyway/dispatch/call/direct_call.h>
+#include <keyway/graph/graph.h>
+#include <keyway/graph/memory_layout.h>
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace keyway::inline v1::graph {
+
+class Frame {
+ public:
+  // Makes the calls once, with their effects, and so learns how to make them again. Refers to the graph. `results` are
+  // those of this run. Requires: the graph holds for the inputs.
+  Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<Tensor>& results);
+
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+
+  const ArenaLayout& arena() const { return layout_; }
+  std::size_t direct_calls() const { return direct_calls_; }
+  std::size_t other_calls() const { return steps_.size() - direct_calls_; }
+
+ private:
+  // Who makes the memory of a value, and how long it is.
+  enum class Place : std::uint8_t {
+    Input,    // an argument's or a state's
+    Output,   // new in each run, since it leaves it
+    Arena,    // the frame's own
+    Dynamic,  // that which a call has returned
+  };
+  // A call: by its function, or, where it has none that could be called by itself, by the dispatcher.
+  struct Step {
+    std::unique_ptr<DirectCall> direct;
+    const Node* node;
+    Stack arguments;  // with tensors
+  };
+
+  TensorBase& tensor(ValueId id) { return tensors_[static_cast<std::size_t>(id)]; }
+  ValueId memory_of(ValueId id) const { return graph_.values[static_cast<std::size_t>(id)].memory; }
+  void make_tensors(const std::vector<Tensor>& inputs);
+  // Lets all tensors of a memory lie in that storage.
+  void place(ValueId memory, const Storage& storage);
+  void place_inputs(const std::vector<Tensor>& inputs);
+  void place_outputs();
+  // Lets go of the memory of arguments and results.
+  void release();
+
+  bool is_view(const Node& node) const;
+  void learn(const Node& node);
+  // The call as its function gets it; null if it cannot be called by itself.
+  std::unique_ptr<DirectCall> call_watched(const Node& node, const Stack& arguments, Stack& results);
+  bool use_own_tensors(DirectCall& call, const Node& node, const Stack& results);
+  void take_results(const Node& node, const Stack& results);
+  void make_call(Step& step);
+  void lay_out_memory();
+  // Which inputs a call writes to.
+  void note_written(const Step& step);
+  std::vector<Tensor> results_of(const std::vector<Tensor>& inputs);
+
+  const Graph& graph_;
+  std::vector<TensorBase> tensors_;               // of the values
+  std::vector<std::vector<ValueId>> in_memory_;   // by their memory
+  std::vector<Place> places_;                     // of each memory
+  std::vector<ValueId> output_memories_, dynamic_memories_;
+  std::vector<std::size_t> bytes_;                // of each memory that is an output's
+  std::set<std::size_t> written_inputs_;          // by number
+  std::vector<Step> steps_;
+  Storage nothing_, arena_memory_;
+  ArenaLayout layout_;
+  std::size_t direct_calls_ = 0;
+};
+
+}  // namespace keyway::inline v1::graph

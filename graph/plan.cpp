@@ -1,0 +1,61 @@
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/graph/frame.h>
+#include <keyway/graph/plan.h>
+
+#include <algorithm>
+
+namespace keyway::inline v1::graph {
+
+bool Plan::is_possible(const Graph& graph) {
+  return graph.level == Level::Executed &&
+         std::ranges::all_of(graph.values, [](const Value& value) { return value.info.device.is_cpu(); });
+}
+
+Plan::Plan(Graph graph) : graph_(std::move(graph)), door_(graph_) {
+  KEYWAY_CHECK_AS(NotImplemented, is_possible(graph_),
+                  "there are plans of what is executed on the CPU; other graphs are run by graph::run");
+}
+Plan::~Plan() = default;
+
+std::unique_ptr<Frame> Plan::take_frame() {
+  const std::uint64_t generation = Dispatcher::singleton().generation();
+  const std::lock_guard lock(mutex_);
+  if (generation != generation_) frames_.clear();  // kernels may be others
+  generation_ = generation;
+  if (frames_.empty()) return nullptr;
+  std::unique_ptr<Frame> frame = std::move(frames_.back());
+  frames_.pop_back();
+  return frame;
+}
+
+void Plan::give_back(std::unique_ptr<Frame> frame) {
+  const std::lock_guard lock(mutex_);
+  frames_.push_back(std::move(frame));
+}
+
+std::vector<Tensor> Plan::run(ArrayRef<Tensor> arguments) {
+  KEYWAY_CHECK(arguments.size() == graph_.argument_count(), "the graph has {} arguments, not {}",
+               graph_.argument_count(), arguments.size());
+  const std::vector<Tensor> inputs = door_.inputs(arguments);
+  if (const std::optional<std::string> why = door_.input_mismatch(inputs))
+    KEYWAY_FAIL(Value, "the graph does not hold for this call: {}", *why);
+  const ExcludeDispatchKeyGuard above(DispatchKeySet(Functionality::Autocast) | kAutogradKeys);
+  std::vector<Tensor> results;
+  std::unique_ptr<Frame> frame = take_frame();
+  if (frame != nullptr)
+    results = frame->run(inputs);
+  else
+    frame = std::make_unique<Frame>(graph_, inputs, results);
+  give_back(std::move(frame));
+  return results;
+}
+
+Plan::Statistics Plan::statistics() const {
+  const std::lock_guard lock(mutex_);
+  if (frames_.empty()) return {};
+  const Frame& frame = *frames_.back();
+  return {frame.direct_calls(), frame.other_calls(), frame.arena().bytes, frame.arena().live_bytes};
+}
+
+}  // namespace keyway::inline v1::graph

@@ -1,0 +1,55 @@
+// Plan: a graph that is made ready to run: no dispatch, no allocation and no check within.
+//
+//   graph::Plan plan(program);
+//   const std::vector<Tensor> results = plan.run({x});
+#pragma once
+
+#include <keyway/graph/door.h>
+#include <keyway/graph/graph.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace keyway::inline v1::graph {
+
+class Frame;
+
+class KEYWAY_API Plan {
+ public:
+  // Whether there are plans of the graph: it is of what is executed, and on the CPU alone.
+  static bool is_possible(const Graph& graph);
+  // Throws keyway::Error(NotImplemented) unless there are plans of the graph.
+  explicit Plan(Graph graph);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  const Graph& graph() const { return graph_; }
+  // Why the graph does not hold for these arguments: see run.h.
+  std::optional<std::string> mismatch(ArrayRef<Tensor> arguments) const { return door_.mismatch(arguments); }
+  // What graph::run gives, with the same effects. The first run, and the first of each further thread at the same time,
+  // makes the graph ready. May be called from several threads. Throws as graph::run does.
+  std::vector<Tensor> run(ArrayRef<Tensor> arguments);
+
+  struct Statistics {
+    std::size_t direct_calls;  // of functions, with everything ready
+    std::size_t other_calls;   // by the dispatcher
+    std::size_t arena_bytes;   // of the memory that values share
+    std::size_t live_bytes;    // the most of it that is needed at one time
+  };
+  // Of a frame that is ready; all zero before the first run.
+  Statistics statistics() const;
+
+ private:
+  std::unique_ptr<Frame> take_frame();
+  void give_back(std::unique_ptr<Frame> frame);
+
+  Graph graph_;
+  Door door_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Frame>> frames_;  // that no run uses
+  std::uint64_t generation_ = 0;                // of the registry, when these were made
+};
+
+}  // namespace keyway::inline v1::graph
