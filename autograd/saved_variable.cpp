@@ -1,3 +1,4 @@
+#include <keyway/autograd/alias.h>
 #include <keyway/autograd/backward_streams.h>
 #include <keyway/autograd/saved_variable.h>
 #include <keyway/autograd/variable.h>
@@ -37,7 +38,7 @@ SavedVariable::SavedVariable(const TensorBase& tensor, bool is_output) {
     data_ = Tensor(tensor);
     return;
   }
-  data_ = make_view(tensor);
+  data_ = Tensor(alias_of(tensor));
   has_history_ = tensor.requires_grad();
   if (!has_history_) return;
   edge_ = history_of(tensor, is_output);
@@ -47,7 +48,7 @@ void SavedVariable::pack(const TensorBase& tensor, bool is_output, SavedTensorHo
   has_history_ = tensor.requires_grad();
   if (has_history_) edge_ = history_of(tensor, is_output);
   const SavedTensorHooksGuard without(nullptr);
-  packed_ = hooks.pack(Tensor(make_view(tensor)));
+  packed_ = hooks.pack(Tensor(alias_of(tensor)));
 }
 
 Tensor SavedVariable::unpack(const Node& owner, bool with_history) const {
@@ -65,7 +66,7 @@ Tensor SavedVariable::unpack(const Node& owner, bool with_history) const {
                   "but was saved at {}; clone() it before the change",
                   owner.name(), data.sizes(), data._version(), version_);
   if (!has_history_ || !with_history) return data;
-  Tensor original(make_view(data));
+  Tensor original(alias_of(data));
   set_gradient_edge(original, edge_ ? edge_ : edge_to(owner, edge_.input_nr, original));
   return original;
 }

@@ -1,0 +1,22 @@
+// Tensors of their own over the memory of others, without history: what nodes save, `data` and the like. A wrapper
+// tensor of Python is more than its memory, of which it has none: what its object holds comes along.
+#pragma once
+
+#include <keyway/core/tensor/tensor_base.h>
+
+namespace keyway::inline v1::autograd {
+
+KEYWAY_API TensorBase alias_of(const TensorBase& tensor);
+// `self` is about to get the geometry and storage of `other`: a wrapper tensor gets what the other's object holds.
+// Throws keyway::Error if only one of them is a wrapper tensor, or if their classes differ.
+void take_attributes(const TensorBase& self, const TensorBase& other);
+
+// What is asked of Python, which stands above, about tensors with the key Python.
+struct WrapperHooks {
+  TensorBase (*alias_of)(const TensorBase& wrapper);
+  void (*take_attributes)(const TensorBase& self, const TensorBase& other);
+};
+// Said before the first wrapper tensor is made; it is so from then on.
+KEYWAY_API void set_wrapper_hooks(const WrapperHooks& hooks);
+
+}  // namespace keyway::inline v1::autograd
