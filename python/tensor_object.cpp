@@ -1,3 +1,4 @@
+#include <keyway/autograd/alias.h>
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
@@ -248,7 +249,8 @@ nb::object to_tuple(const std::vector<Tensor>& tensors) {
 
 nb::object to_object_of(PyTypeObject* subclass, const Tensor& tensor) {
   nb::object made = allocate(subclass);
-  give_object(tensor.impl()->binding() == nullptr ? tensor : tensor.detach(), as_tensor(made.ptr()));
+  const bool is_free = tensor.impl()->binding() == nullptr;
+  give_object(is_free ? TensorBase(tensor) : autograd::alias_of(tensor), as_tensor(made.ptr()));
   return made;
 }
 

@@ -18,7 +18,8 @@ of that mode, so `func(*args, **kwargs)` goes on below it.
 ...     x = keyway.nn.functional.linear(keyway.ones(1, 2), keyway.ones(3, 2))
 keyway::ones
 keyway::ones
-keyway::linear
+keyway::transpose.int
+keyway::mm
 
 A wrapper tensor is an object of a subclass of Tensor that defines the method, as a class method, and makes its tensors
 by `Tensor._make_wrapper_subclass(cls, size, strides=..., dtype=..., device=...)`. It has these, a version and a place in
@@ -39,11 +40,12 @@ from typing import Any
 import keyway
 from keyway import _C
 from keyway._library.schema import Schema
-from keyway._transforms.trees import tree_map
+from keyway._transforms.trees import leaves_of as tree_leaves, tree_map
 
 __all__ = ["KeywayDispatchMode", "disable_current_modes", "get_current_dispatch_mode", "get_current_dispatch_mode_stack",
            "is_traceable_wrapper_subclass", "is_traceable_wrapper_subclass_type", "is_wrapper_tensor",
-           "return_and_correct_aliasing", "transform_subclass", "tree_map", "tree_map_only"]  # fmt: skip
+           "return_and_correct_aliasing", "transform_subclass", "tree_leaves", "tree_map",
+           "tree_map_only"]  # fmt: skip
 
 
 class KeywayDispatchMode:
