@@ -20,7 +20,7 @@ Tensor& take_geometry(Tensor& self, const auto& make_view) {
   autograd::take_attributes(self, view);
   self.impl()->set_geometry(view.sizes(), view.strides(), view.storage_offset(), view.numel());
   autograd::bump_version(self);
-  if (has_history) autograd::set_gradient_edge(self, std::move(edge));
+  if (edge) autograd::set_gradient_edge(self, std::move(edge));  // a view that is made below Autograd has none
   return self;
 }
 

@@ -469,6 +469,18 @@ def test_nothing_falls_through_at_the_key_python():
         library.impl("f", keyway.library.fallthrough_kernel, "Python")
 
 
+def test_geometry_that_a_handler_changes_leaves_history_alone():
+    x = keyway.ones(2, 3, requires_grad=True) * 2
+    x.retain_grad()
+    with Answers("keyway::add.Tensor", lambda a, b: a.t_().t_() * 5):
+        y = (x + x).sum()
+    y.backward()
+    assert x.grad.tolist() == [[2] * 3] * 2
+    with keyway.ExcludeDispatchKeyGuard("Autograd"):
+        x.t_()
+    assert x.grad_fn.name() == "MulBackward0"
+
+
 def test_recursion_without_end_is_an_exception():
     class Mode(KeywayDispatchMode):
         def __keyway_dispatch__(self, func, types, args=(), kwargs=None):
@@ -477,6 +489,13 @@ def test_recursion_without_end_is_an_exception():
 
     with Mode(), pytest.raises(RecursionError):
         keyway.ones(1).exp()
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_composites_that_never_end_since_a_handler_lies_are_an_exception(requires_grad):
+    x = keyway.ones(2, dtype=keyway.complex64, requires_grad=requires_grad)  # nan_to_num asks for real numbers, and again
+    with Answers("keyway::view_as_real", lambda x: x), pytest.raises(RecursionError):
+        x.nan_to_num()
 
 
 def test_modes_and_what_they_saw_are_freed():
