@@ -294,6 +294,14 @@ def test_memory_that_is_asked_for_is_refused(read):
         read(two())
 
 
+def test_a_wrapper_cannot_be_resized():
+    x = two()
+    for resize in (lambda: x.resize_(1), lambda: x.resize_(100), lambda: x.resize_as_(keyway.ones(4))):
+        with pytest.raises(keyway.NotImplementedError, match="a wrapper tensor has no memory, and cannot be resized"):
+            resize()
+    assert x.resize_(2, 3) is x and x.shape == x.a.shape
+
+
 def test_item_goes_through_dispatch():
     x = two(0, 1)
     assert x.item() == x.a.item() and float(x) == x.a.item() and bool(x) == bool(x.a)
