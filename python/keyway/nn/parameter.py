@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Sequence, cast
 
 import keyway
 from keyway import _C
@@ -38,7 +38,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
         if cls is Parameter and _C._is_wrapper(data):
             made: Any = _C._alias_of(data).requires_grad_(requires_grad)
             made._is_param = True
-            return made
+            return cast(Parameter, made)
         return Tensor._make_subclass(cls, data, requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
