@@ -1,6 +1,6 @@
 #include <keyway/autograd/accumulate_grad.h>
+#include <keyway/autograd/alias.h>
 #include <keyway/autograd/backward_streams.h>
-#include <keyway/autograd/capture_listener.h>
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/tensor/geometry.h>
@@ -26,6 +26,7 @@ bool is_laid_for(const Tensor& leaf, const Tensor& grad) {
   return grad.strides() == leaf.strides();
 }
 Tensor copy_for(const Tensor& leaf, const Tensor& grad) {
+  if (grad.key_set().has(Functionality::Python)) return grad.clone();  // of the class that the gradient has
   const DimVector strides =
       leaf.is_non_overlapping_and_dense() ? DimVector(leaf.strides()) : contiguous_strides(leaf.sizes());
   return keyway::empty_strided(leaf.sizes(), strides, grad.options()).copy_(grad);
@@ -60,7 +61,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (shared) record_use_for_caller(grad);
   if (!grad.defined()) {
     if (!grad_enabled() && is_laid_for(leaf_, fresh) && is_sole_owner(fresh)) {
-      set_grad(leaf_, Tensor(plain_alias(fresh)));
+      set_grad(leaf_, Tensor(alias_of(fresh)));
     } else {
       set_grad(leaf_, copy_for(leaf_, grad_enabled() ? fresh : fresh.detach()));
     }

@@ -1,5 +1,5 @@
 // The operators of the family autograd: what tensors offer of gradients, as methods.
-#include <keyway/autograd/capture_listener.h>
+#include <keyway/autograd/alias.h>
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/ops/all.h>
@@ -15,7 +15,7 @@ void backward(const Tensor& self, ArrayRef<Tensor> inputs, const std::optional<T
 
 // The storage is shared, and with it its version: a change of what backward needs is noticed, where PyTorch is wrong in
 // silence.
-Tensor data(const Tensor& self) { return Tensor(autograd::plain_alias(self)); }
+Tensor data(const Tensor& self) { return Tensor(autograd::alias_of(self)); }
 
 Tensor& detach_(Tensor& self) {
   autograd::detach_in_place(self);
@@ -42,6 +42,7 @@ void set_data(Tensor& self, const Tensor& new_data) {
   const bool is_alike =
       self.sizes() == new_data.sizes() && self.dtype() == new_data.dtype() && self.device() == new_data.device();
   if (!is_alike) autograd::forget_accumulator(self);
+  autograd::take_attributes(self, new_data);
   impl.set_storage(new_data.storage());
   impl.set_dtype(new_data.dtype());
   impl.set_geometry(new_data.sizes(), new_data.strides(), new_data.storage_offset(), new_data.numel());

@@ -1,7 +1,8 @@
 // What autograd does to tensors without calling an operator, told to who captures a graph of the calls.
 #pragma once
 
-#include <keyway/tensor.h>
+#include <keyway/core/base/macros.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 namespace keyway::inline v1::autograd {
 
@@ -10,13 +11,11 @@ struct CaptureListener {
   void (*alias_made)(const TensorBase& of, const TensorBase& alias);
   // The gradient that a leaf keeps is asked for; it becomes another one, or undefined.
   void (*grad_asked)(const TensorBase& leaf);
-  void (*grad_set)(const TensorBase& leaf, const Tensor& grad);
+  void (*grad_set)(const TensorBase& leaf, const TensorBase& grad);
 };
 
-// Who is told of what this thread does; null: nobody. Gives who was before.
-KEYWAY_API const CaptureListener* exchange_capture_listener(const CaptureListener* listener);
-
-// Makes such an alias.
-KEYWAY_API TensorBase plain_alias(const TensorBase& tensor);
+// Who is told of what this thread does; null: nobody.
+extern KEYWAY_API constinit thread_local const CaptureListener* capture_listener
+    __attribute__((tls_model("initial-exec")));
 
 }  // namespace keyway::inline v1::autograd

@@ -100,11 +100,14 @@ void conform(Tensor& grad, const Node& node, std::uint32_t input_nr, const Node*
   if (grad.device() != info->device) grad = grad.to(info->device);
 }
 
+// What tensors have that stand for others.
+constexpr DispatchKeySet kStandIns = DispatchKeySet(Functionality::Batched) | DispatchKeySet(Functionality::Python);
+
 // Not `in_place` where another stream may still read what nobody holds any more.
 void accumulate(Tensor& sum, Tensor grad, bool in_place) {
   if (!sum.defined()) {
     sum = std::move(grad);
-  } else if (in_place && !grad_enabled() && !grad.key_set().has(Functionality::Batched) && sum.use_count() == 1 &&
+  } else if (in_place && !grad_enabled() && !grad.key_set().has_any(kStandIns) && sum.use_count() == 1 &&
              sum.storage().impl()->use_count() == 1 && sum.is_contiguous() && !is_view(sum)) {
     sum.add_(grad);
   } else {

@@ -1,4 +1,4 @@
-#include <keyway/autograd/capture_listener.h>
+#include <keyway/autograd/alias.h>
 #include <keyway/autograd/function.h>
 #include <keyway/dispatch/registry/pin_library.h>
 #include <keyway/ops/all.h>
@@ -89,7 +89,7 @@ void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, b
     } else {
       // An input that is returned as it is becomes a view of itself, with this node as its origin.
       if (input != inputs.end()) {
-        output = Tensor(plain_alias(*input));
+        output = Tensor(alias_of(*input));
         as_view(*input, output, CreationMeta::CustomFunction);
       }
       if (is_view(output)) set_creation_meta(output, CreationMeta::CustomFunction);

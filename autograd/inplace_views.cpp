@@ -1,4 +1,5 @@
 // The operators of the family inplace_view: geometry that changes in place, and the history that follows it.
+#include <keyway/autograd/alias.h>
 #include <keyway/autograd/generated_kernels.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/inplace_view_composites.h>
@@ -16,9 +17,10 @@ Tensor& take_geometry(Tensor& self, const auto& make_view) {
   const bool has_history = self.requires_grad() && !self.is_leaf() && !autograd::is_view(self);
   autograd::Edge edge = has_history ? autograd::gradient_edge(view) : autograd::Edge();
   if (self.is_leaf()) autograd::forget_accumulator(self);
+  autograd::take_attributes(self, view);
   self.impl()->set_geometry(view.sizes(), view.strides(), view.storage_offset(), view.numel());
   autograd::bump_version(self);
-  if (has_history) autograd::set_gradient_edge(self, std::move(edge));
+  if (edge) autograd::set_gradient_edge(self, std::move(edge));  // a view that is made below Autograd has none
   return self;
 }
 

@@ -1,5 +1,5 @@
+#include <keyway/autograd/alias.h>
 #include <keyway/autograd/backward_streams.h>
-#include <keyway/autograd/capture_listener.h>
 #include <keyway/autograd/saved_variable.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
@@ -38,7 +38,7 @@ SavedVariable::SavedVariable(const TensorBase& tensor, bool is_output) {
     data_ = Tensor(tensor);
     return;
   }
-  data_ = plain_alias(tensor);
+  data_ = Tensor(alias_of(tensor));
   has_history_ = tensor.requires_grad();
   if (!has_history_) return;
   edge_ = history_of(tensor, is_output);
@@ -48,7 +48,7 @@ void SavedVariable::pack(const TensorBase& tensor, bool is_output, SavedTensorHo
   has_history_ = tensor.requires_grad();
   if (has_history_) edge_ = history_of(tensor, is_output);
   const SavedTensorHooksGuard without(nullptr);
-  packed_ = hooks.pack(Tensor(plain_alias(tensor)));
+  packed_ = hooks.pack(Tensor(alias_of(tensor)));
 }
 
 Tensor SavedVariable::unpack(const Node& owner, bool with_history) const {
@@ -66,7 +66,7 @@ Tensor SavedVariable::unpack(const Node& owner, bool with_history) const {
                   "but was saved at {}; clone() it before the change",
                   owner.name(), data.sizes(), data._version(), version_);
   if (!has_history_ || !with_history) return data;
-  Tensor original(plain_alias(data));
+  Tensor original(alias_of(data));
   set_gradient_edge(original, edge_ ? edge_ : edge_to(owner, edge_.input_nr, original));
   return original;
 }

@@ -256,10 +256,11 @@ void check_inplace(std::string_view name, const TensorBase& self, bool records) 
                   "argument '{}' is a leaf that requires grad: change it under no_grad, or change a copy", name);
 }
 
+constinit thread_local const CaptureListener* capture_listener __attribute__((tls_model("initial-exec"))) = nullptr;
+
 namespace {
 
 constinit thread_local ViewListener view_listener __attribute__((tls_model("initial-exec"))) = nullptr;
-constinit thread_local const CaptureListener* capture_listener __attribute__((tls_model("initial-exec"))) = nullptr;
 
 }  // namespace
 
@@ -291,17 +292,6 @@ void as_view(const TensorBase& base, const TensorBase& result, CreationMeta crea
 }
 
 ViewListener exchange_view_listener(ViewListener listener) { return std::exchange(view_listener, listener); }
-
-const CaptureListener* exchange_capture_listener(const CaptureListener* listener) {
-  return std::exchange(capture_listener, listener);
-}
-
-TensorBase plain_alias(const TensorBase& tensor) {
-  TensorBase alias = make_view(tensor);
-  if (capture_listener != nullptr) [[unlikely]]
-    capture_listener->alias_made(tensor, alias);
-  return alias;
-}
 
 bool is_view(const TensorBase& tensor) { return MetaAccess::view(tensor) != nullptr; }
 

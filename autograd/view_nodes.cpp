@@ -59,9 +59,11 @@ struct Memory {
     const bool has_gaps = end - first != checked_numel(base.sizes) || overlaps_itself(base.sizes, base.strides);
     storage = base_is_written && !has_gaps ? grad.new_empty({end - first}) : grad.new_zeros({end - first});
   }
-  // A part of it. When nothing is recorded, no view is either, so that what becomes of the gradient is free.
+  // A part of it. When nothing is recorded, no view is either, so that what becomes of the gradient is free. It is a
+  // call where somebody answers calls or sees them.
   Tensor part(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) const {
-    if (grad_enabled() || storage.key_set().has(Functionality::Batched))
+    constexpr DispatchKeySet kSeen = DispatchKeySet(Functionality::Batched) | DispatchKeySet(Functionality::Python);
+    if (grad_enabled() || (storage.key_set() | included_keys()).has_any(kSeen))
       return storage.as_strided(sizes, strides, offset - first);
     return Tensor(make_view(storage, sizes, strides, offset - first));
   }

@@ -1,3 +1,4 @@
+#include <keyway/autograd/alias.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/batching/batched_tensor.h>
 #include <keyway/batching/vmap_rules.h>
@@ -92,7 +93,7 @@ Tensor as_grad_input(const Tensor& tensor) {
 Tensor as_recorded_input(const Tensor& tensor, bool keeps) {
   return with_primal(tensor, [&](const Tensor& primal) {
     if (keeps && primal.requires_grad()) return keyway::alias(primal);
-    const Tensor input = primal.is_inference() ? primal.clone() : Tensor(make_view(primal));
+    const Tensor input = primal.is_inference() ? primal.clone() : Tensor(autograd::alias_of(primal));
     autograd::set_history(input, make_intrusive<CallInput>());
     return input;
   });
@@ -103,7 +104,7 @@ Tensor without_history(const Tensor& tensor) {
   if (const DualValue* dual = dual_value(live))
     return Tensor(make_dual_tensor(without_history(Tensor(dual->primal())), without_history(Tensor(dual->tangent())),
                                    dual->level()));
-  return live.requires_grad() ? Tensor(make_view(live)) : Tensor(live);
+  return live.requires_grad() ? Tensor(autograd::alias_of(live)) : Tensor(live);
 }
 
 }  // namespace keyway::inline v1::forward

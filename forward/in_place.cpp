@@ -1,3 +1,4 @@
+#include <keyway/autograd/alias.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/core/schema/transform_rules.h>
@@ -31,7 +32,7 @@ void put_value(const TensorBase& tensor, TensorBase primal, TensorBase tangent, 
 TensorBase moved_out(const TensorBase& tensor) {
   if (const DualValue* dual = dual_value(tensor))
     return make_dual_tensor(dual->primal(), dual->tangent(), dual->level());
-  TensorBase other = make_view(tensor);
+  TensorBase other = autograd::alias_of(tensor);
   if (tensor.requires_grad()) autograd::set_gradient_edge(other, autograd::gradient_edge(tensor));
   return other;
 }

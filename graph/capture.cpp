@@ -35,7 +35,7 @@ constexpr autograd::CaptureListener kListener = {
       for_each_recorder([&](Recorder& r) { r.alias_made(of, alias); });
     },
     [](const TensorBase& leaf) { for_each_recorder([&](Recorder& r) { r.grad_asked(leaf); }); },
-    [](const TensorBase& leaf, const Tensor& grad) { for_each_recorder([&](Recorder& r) { r.grad_set(leaf, grad); }); },
+    [](const TensorBase& leaf, const TensorBase& grad) { for_each_recorder([&](Recorder& r) { r.grad_set(leaf, grad); }); },
 };
 
 constinit std::atomic<CallSite> site_of_calls{nullptr};
@@ -101,7 +101,7 @@ Capture::Capture(Level level, Refusal refusal) : recorder_(std::make_unique<Reco
   register_kernels();
   current() = recorder_.get();
   update_keys();
-  autograd::exchange_capture_listener(&kListener);
+  autograd::capture_listener = &kListener;
   exchange_generator_listener([] { refuse_within_captures("a generator is seeded or given a state by the program"); });
 }
 
@@ -112,7 +112,7 @@ void Capture::abandon() {
   current() = nullptr;
   update_keys();
   if (is_capturing()) return;
-  autograd::exchange_capture_listener(nullptr);
+  autograd::capture_listener = nullptr;
   exchange_generator_listener(nullptr);
 }
 

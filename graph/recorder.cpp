@@ -258,7 +258,7 @@ void Recorder::grad_asked(const TensorBase& leaf) {
   input->has_grad = meta != nullptr && meta->grad();
 }
 
-void Recorder::grad_set(const TensorBase& leaf, const Tensor& grad) {
+void Recorder::grad_set(const TensorBase& leaf, const TensorBase& grad) {
   if (!refused_.empty() || is_for_transforms(leaf)) return;
   const ValueId id = value_of(leaf);
   if (id == kNoValue || input_of(id) == nullptr) return;

@@ -60,7 +60,7 @@ class Recorder {
   // What autograd does without a call (autograd/capture_listener.h).
   void alias_made(const TensorBase& of, const TensorBase& alias);
   void grad_asked(const TensorBase& leaf);
-  void grad_set(const TensorBase& leaf, const Tensor& grad);
+  void grad_set(const TensorBase& leaf, const TensorBase& grad);
   // Makes the call, for the keys below, and records it: the arguments become the results.
   void call(const OperatorEntry& op, DispatchKeySet below, Stack& values);
   // The program does what a graph cannot follow. Throws, or returns, as the capture wants it; then finish() throws.

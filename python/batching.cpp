@@ -6,6 +6,7 @@
 #include <keyway/python/batching.h>
 #include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
+#include <keyway/python/wrapper_tensor.h>
 
 #include <algorithm>
 #include <memory>
@@ -81,6 +82,8 @@ const batching::VmapLevel* level_of(std::uint64_t id) {
 void check_has_memory(const Tensor& tensor, const char* asked) {
   KEYWAY_CHECK_AS(NotImplemented, batching::batched_value(tensor) == nullptr,
                   "{}: within vmap the elements of an example cannot be asked for", asked);
+  KEYWAY_CHECK_AS(NotImplemented, !is_wrapper(tensor),
+                  "{}: a wrapper tensor has no memory; ask the tensors that it is made of", asked);
   graph::refuse_within_capture(asked);
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <nanobind/operators.h>
 #include <thread>
+#include <type_traits>
 
 namespace keyway::inline v1::python {
 namespace {
@@ -50,7 +51,9 @@ DispatchKeySet set_of(nb::handle object) {
 template <typename Guard>
 class KeyGuard {
  public:
-  explicit KeyGuard(DispatchKeySet keys) : keys_(keys) {}
+  // Wrapper tensors have no memory for kernels below the key Python: it is not excluded.
+  explicit KeyGuard(DispatchKeySet keys)
+      : keys_(std::is_same_v<Guard, ExcludeDispatchKeyGuard> ? keys.remove(Functionality::Python) : keys) {}
 
   void enter() {
     KEYWAY_CHECK(thread_ == std::thread::id(), "a guard of dispatch keys is entered already: make one for each `with`");
@@ -187,7 +190,7 @@ void add_dispatch_keys(nb::module_& module) {
   add_guard<KeyGuard<ExcludeDispatchKeyGuard>>(
       module, "ExcludeDispatchKeyGuard",
       "`with ExcludeDispatchKeyGuard(keys)`: this thread's calls pass over these keys. They keep "
-      "their backends.");
+      "their backends, and the key Python.");
   module.def(
       "dispatch_keys", [](const Tensor& tensor) { return tensor.key_set(); }, nb::arg("tensor"),
       "The keys that a tensor brings to a call.");

@@ -54,20 +54,25 @@ KernelArguments::KernelArguments(const OperatorEntry& op) : positional_(op.schem
     results_.push_back({ValueType(result.type()), to_string(result), arguments_written_as(schema, result)});
 }
 
+bool KernelArguments::is_default(std::size_t i, const IValue& value) const {
+  return parameters_[i].has_default && is_default_value(value, parameters_[i].default_value);
+}
+
+std::size_t KernelArguments::given_positional(const IValue* values) const {
+  std::size_t positional = positional_;
+  while (positional > 0 && is_default(positional - 1, values[positional - 1])) --positional;
+  return positional;
+}
+
 nb::object KernelArguments::call(nb::handle function, const std::vector<nb::object>& first, const Stack& stack,
                                  bool all) const {
   const IValue* const values = first_on(stack);
-  const auto is_default = [&](std::size_t i) {
-    return !all && parameters_[i].has_default && is_default_value(values[i], parameters_[i].default_value);
-  };
-  std::size_t positional = positional_;
-  while (positional > 0 && is_default(positional - 1)) --positional;
-
+  const std::size_t positional = all ? positional_ : given_positional(values);
   std::vector<nb::object> given = first;
   std::vector<PyObject*> names;
   for (std::size_t i = 0; i < positional; ++i) given.push_back(to_object(values[i]));
   for (std::size_t i = positional_; i < parameters_.size(); ++i) {
-    if (is_default(i)) continue;
+    if (!all && is_default(i, values[i])) continue;
     given.push_back(to_object(values[i]));
     names.push_back(parameters_[i].name);
   }
@@ -76,6 +81,14 @@ nb::object KernelArguments::call(nb::handle function, const std::vector<nb::obje
   nb::object keywords;
   if (!names.empty()) keywords = tuple_of(names.size(), [&](std::size_t i) { return nb::borrow(names[i]); });
   return call_python(function, objects.data(), objects.size() - names.size(), keywords);
+}
+
+KernelArguments::Objects KernelArguments::objects(const Stack& stack) const {
+  const IValue* const values = first_on(stack);
+  Objects made{nb::tuple(tuple_of(given_positional(values), [&](std::size_t i) { return to_object(values[i]); })), {}};
+  for (std::size_t i = positional_; i < parameters_.size(); ++i)
+    if (!is_default(i, values[i])) made.named[nb::handle(parameters_[i].name)] = to_object(values[i]);
+  return made;
 }
 
 IValue KernelArguments::result(std::size_t i, nb::handle returned, const std::string& who, const Stack& stack) const {
@@ -91,7 +104,8 @@ IValue KernelArguments::result(std::size_t i, nb::handle returned, const std::st
               expected.text, text_in(parameters_[expected.written.front()].name));
 }
 
-void KernelArguments::take_results(nb::handle returned, const std::string& who, Stack& stack) const {
+void KernelArguments::take_results(nb::handle returned, const std::string& who, Stack& stack,
+                                   bool some_undefined) const {
   Stack taken;
   if (results_.empty()) {
     KEYWAY_CHECK_AS(Type, returned.is_none(), "{} returned {}, but the schema has no results", who,
@@ -103,7 +117,11 @@ void KernelArguments::take_results(nb::handle returned, const std::string& who, 
     const std::size_t size = several ? nb::len(returned) : 1;
     KEYWAY_CHECK_AS(Type, several && size == results_.size(), "{} returned {}, but the schema has {} results", who,
                     several ? std::to_string(size) + " values" : std::string(class_name(returned)), results_.size());
-    for (std::size_t i = 0; i < size; ++i) taken.push_back(result(i, nb::object(returned[i]), who, stack));
+    for (std::size_t i = 0; i < size; ++i) {
+      const nb::object value(returned[i]);
+      const bool undefined = some_undefined && value.is_none() && results_[i].type.tag == ValueTag::Tensor;
+      taken.push_back(undefined ? IValue(TensorBase()) : result(i, value, who, stack));
+    }
   }
   stack.resize(stack.size() - parameters_.size());
   for (IValue& value : taken) stack.push_back(std::move(value));

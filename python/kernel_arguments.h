@@ -21,9 +21,16 @@ class KernelArguments {
   // have their default value are left out as far as that can be, so that a function need not know them; not if it
   // asked for `all`.
   nb::object call(nb::handle function, const std::vector<nb::object>& first, const Stack& stack, bool all) const;
-  // Puts what the function returned in the place of the arguments. Throws keyway::Error, which begins with `who`, for
-  // results that the schema does not allow.
-  void take_results(nb::handle returned, const std::string& who, Stack& stack) const;
+  // The same arguments as a tuple, and a dictionary of those that have to be named.
+  struct Objects {
+    nb::tuple positional;
+    nb::dict named;
+  };
+  Objects objects(const Stack& stack) const;
+  // Puts what the function returned in the place of the arguments. Of several results, those that are tensors may be
+  // None, as those of a backward that are not asked for, if `some_undefined`. Throws keyway::Error, which begins with
+  // `who`, for results that the schema does not allow.
+  void take_results(nb::handle returned, const std::string& who, Stack& stack, bool some_undefined = false) const;
 
  private:
   struct Parameter {
@@ -39,6 +46,9 @@ class KernelArguments {
 
   explicit KernelArguments(const OperatorEntry& op);
   const IValue* first_on(const Stack& stack) const { return stack.data() + (stack.size() - parameters_.size()); }
+  bool is_default(std::size_t i, const IValue& value) const;
+  // How many arguments are to be given by position: behind them all have their default values.
+  std::size_t given_positional(const IValue* values) const;
   IValue result(std::size_t i, nb::handle returned, const std::string& who, const Stack& stack) const;
 
   std::vector<Parameter> parameters_;

@@ -62,6 +62,7 @@ class Registrations {
   }
   void impl(const std::string& op, nb::handle key, nb::object function, bool with_keys, bool all_arguments,
             const std::string& file, int line) {
+    check_python_key(dispatch_key_in(key), function);
     Block block(Block::Kind::Impl, ns_, dispatch_key_in(key), {file.c_str(), line});
     auto kernel = kernel_of(std::move(function), {.keys = with_keys, .defaults = all_arguments});
     if (kernel) {
@@ -72,6 +73,7 @@ class Registrations {
     add(block, std::move(kernel), {file, line});
   }
   void fallback(nb::handle key, nb::object function, bool with_keys, const std::string& file, int line) {
+    check_python_key(dispatch_key_in(key), function);
     Block block(Block::Kind::Impl, "_", dispatch_key_in(key), {file.c_str(), line});
     auto kernel = kernel_of(std::move(function), {.keys = with_keys, .op = true});
     if (kernel) {
@@ -92,6 +94,10 @@ class Registrations {
     RegistrationHandle handle;
   };
 
+  static void check_python_key(DispatchKey key, nb::handle function) {
+    KEYWAY_CHECK_AS(Registration, key != DispatchKey::Python || !function.is_none(),
+                    "nothing falls through at the key Python: wrapper tensors have no memory for the kernels below");
+  }
   // None for None, which stands for a fallthrough.
   static std::unique_ptr<PythonKernel> kernel_of(nb::object function, PythonKernel::Takes takes) {
     return function.is_none() ? nullptr : std::make_unique<PythonKernel>(std::move(function), takes);

@@ -49,6 +49,8 @@ NB_MODULE(_C, module) {
   add_saved_tensor_hooks(autograd);
   add_dispatch_keys(module);
   add_function_overrides(module);
+  add_dispatch_modes(module);
+  add_wrapper_tensors(module);
   add_explain(module);
   add_library(module);
   add_plugins(module);

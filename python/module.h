@@ -73,6 +73,9 @@ void add_anomaly_mode(nb::module_& module, nb::module_& internal);
 
 // What keyway.amp is made of.
 void add_autocast(nb::module_& module);
+// What keyway.utils.python_dispatch is made of: modes, and wrapper tensors.
+void add_dispatch_modes(nb::module_& module);
+void add_wrapper_tensors(nb::module_& module);
 // keyway._C._batching: what keyway/_transforms/vmap.py and keyway/func.py are made of.
 void add_batching(nb::module_& module);
 // Captures and graphs; what keyway.graph calls.

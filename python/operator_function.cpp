@@ -10,6 +10,7 @@
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/text.h>
 #include <keyway/python/warnings.h>
+#include <keyway/python/wrapper_tensor.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -131,6 +132,14 @@ nb::object call(PyObject* callable, PyObject* const* values, std::size_t flags, 
   return run(overload, stack, requires_grad);
 }
 
+// Below the key Python wrapper tensors would be taken for tensors with memory.
+void check_wrappers(const OperatorHandle& op, DispatchKeySet keys, const Stack& stack) {
+  KEYWAY_CHECK_AS(Type, keys.has(Functionality::Python) || !any_tensor_in(stack, is_wrapper),
+                  "{}.redispatch: an argument is a wrapper tensor, and the keys {} are without Python: its class would "
+                  "not be asked",
+                  op.name(), to_string(keys));
+}
+
 // Kernels of a backend believe that their tensors are there: the keys of a redispatch choose among what stands over a
 // backend, and not another backend than that of the arguments.
 void check_backend(const OperatorHandle& op, DispatchKeySet keys, const Stack& stack) {
@@ -152,6 +161,7 @@ nb::object redispatch(PyObject* self, PyObject* const* values, Py_ssize_t size, 
   bool requires_grad = false;
   const OperatorHandle op = choose(as_function(self), given, stack, requires_grad).op();
   check_backend(op, keys, stack);
+  check_wrappers(op, keys, stack);
   unlocked([&] { op.redispatch_boxed(keys, stack); });
   return results(op, stack);
 }
@@ -196,6 +206,17 @@ nb::object full_name(PyObject* self, PyObject*) { return to_str(only_overload(se
 nb::object schema_text(PyObject* self, void*) { return to_str(only_overload(self).entry().info().schema); }
 nb::object tags(PyObject* self, void*) { return to_str(only_overload(self).entry().info().tags).attr("split")(); }
 
+nb::object overload_name(PyObject* self, void*) {
+  const std::string_view overload = only_overload(self).entry().info().overload;
+  return to_str(overload.empty() ? "default" : overload);
+}
+nb::object overload_packet(PyObject* self, void*) {
+  const std::string_view name = only_overload(self).entry().info().name;
+  const nb::object ops = nb::module_::import_("keyway._library.ops").attr("ops");
+  const nb::object found = nb::getattr(ops, to_str(name.substr(0, name.find("::"))));
+  return nb::getattr(found, to_str(name.substr(name.find("::") + 2)));
+}
+
 nb::object short_name(PyObject* self, void*) { return to_str(short_name_of(as_function(self))); }
 // Of several overloads there is no one signature.
 nb::object signature(PyObject* self, void*) {
@@ -219,6 +240,9 @@ PyGetSetDef attributes[] = {
     {"__signature__", guarded<signature>, nullptr, nullptr, nullptr},
     {"overloads", guarded<overload_list>, nullptr, "Full names of the overloads, in the order in which they are tried.",
      nullptr},
+    {"overloadpacket", guarded<overload_packet>, nullptr, "Of an overload, all of them: keyway.ops.keyway.add.",
+     nullptr},
+    {"_overloadname", guarded<overload_name>, nullptr, "The name of an overload: 'Tensor'.", nullptr},
     {"schema", guarded<schema_text>, nullptr, "The schema of an overload.", nullptr},
     {"_schema", guarded<schema_text>, nullptr, "The schema of an overload.", nullptr},
     {"tags", guarded<tags>, nullptr, "The tags of an overload: ['core', 'pointwise'].", nullptr},

@@ -4,6 +4,7 @@
 #include <keyway/python/kernel_arguments.h>
 #include <keyway/python/operator_function.h>
 #include <keyway/python/python_kernel.h>
+#include <keyway/python/recursion.h>
 #include <keyway/python/text.h>
 
 #include <fmt/format.h>
@@ -17,18 +18,6 @@ std::string attribute_text(nb::handle object, const char* name) {
   const nb::object value = nb::getattr(object, name, nb::none());
   return PyUnicode_Check(value.ptr()) ? std::string(text_in(value.ptr())) : std::string();
 }
-
-// A level of Python's recursion. What a kernel gives back is converted when its own frame is gone, by calls that may
-// come to the kernel again: a tensor that stands for a number, to a kernel of what reads numbers.
-class Recursion {
- public:
-  Recursion() {
-    if (Py_EnterRecursiveCall(" in a kernel") != 0) rethrow_python_error();
-  }
-  Recursion(const Recursion&) = delete;
-  Recursion& operator=(const Recursion&) = delete;
-  ~Recursion() { Py_LeaveRecursiveCall(); }
-};
 
 }  // namespace
 
@@ -51,6 +40,8 @@ void PythonKernel::call(const OperatorEntry& op, const KernelBase& kernel, Dispa
 }
 
 void PythonKernel::run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) const {
+  // What a kernel gives back is converted when its own frame is gone, by calls that may come to the kernel again: a
+  // tensor that stands for a number, to a kernel of what reads numbers.
   const Recursion recursion;
   const KernelArguments& arguments = KernelArguments::of(op);
   std::vector<nb::object> first;

@@ -29,6 +29,7 @@ nn::StateDict state_dict_of(const nb::dict& tensors) {
     const std::string text(text_in(name.ptr()));
     KEYWAY_CHECK_AS(Type, is_tensor(value.ptr()), "'{}' is a {}: what can be saved is tensors by name", text,
                     class_name(value));
+    check_has_memory(tensor_in(value.ptr()), "save");
     state.insert(text, tensor_in(value.ptr()));
   }
   return state;

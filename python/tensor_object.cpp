@@ -1,3 +1,4 @@
+#include <keyway/autograd/alias.h>
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
@@ -5,6 +6,7 @@
 #include <keyway/python/node_binding.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/tuples.h>
+#include <keyway/python/wrapper_tensor.h>
 
 #include <cstddef>
 #include <memory>
@@ -144,12 +146,24 @@ int clear_tensor(PyObject* self) {
   return 0;
 }
 
+// Whether an object of the class can stand for the memory of `data`. Throws keyway::Error if not.
+void check_class(PyTypeObject* type, const Tensor& data) {
+  KEYWAY_CHECK_AS(Type, find_dispatch_method(type) == nullptr,
+                  "{} answers calls by __keyway_dispatch__, so that its tensors are wrapper tensors, without memory: "
+                  "they are made by Tensor._make_wrapper_subclass",
+                  type->tp_name);
+  KEYWAY_CHECK_AS(Type, !is_wrapper(data),
+                  "a {} cannot be made of a wrapper tensor, which has no memory that both could have", type->tp_name);
+}
+
 // Tensor(data), and the same of a subclass: the memory of `data`, without its history.
 nb::object new_tensor(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   const bool is_one = PyTuple_GET_SIZE(arguments) == 1 && (keywords == nullptr || PyDict_GET_SIZE(keywords) == 0);
   KEYWAY_CHECK_AS(Type, is_one && is_tensor(PyTuple_GET_ITEM(arguments, 0)),
                   "{}() takes one Tensor; keyway.tensor makes one of numbers", type->tp_name);
-  return to_object_of(type, tensor_in(PyTuple_GET_ITEM(arguments, 0)).detach());
+  const Tensor& data = tensor_in(PyTuple_GET_ITEM(arguments, 0));
+  check_class(type, data);
+  return to_object_of(type, data.detach());
 }
 
 // The function that a class statement gives a class frees an object without asking whether it is to live on. (tp_del,
@@ -203,6 +217,7 @@ void add_tensor_class(nb::module_& module, std::initializer_list<std::span<const
       [](nb::type_object subclass, const Tensor& data, bool requires_grad) {
         auto* const made = reinterpret_cast<PyTypeObject*>(subclass.ptr());
         KEYWAY_CHECK_AS(Type, PyType_IsSubtype(made, tensor_class), "{} is no subclass of Tensor", made->tp_name);
+        check_class(made, data);
         nb::object object = to_object_of(made, data.detach());
         if (requires_grad) tensor_in(object.ptr()).requires_grad_();
         return object;
@@ -234,7 +249,8 @@ nb::object to_tuple(const std::vector<Tensor>& tensors) {
 
 nb::object to_object_of(PyTypeObject* subclass, const Tensor& tensor) {
   nb::object made = allocate(subclass);
-  give_object(tensor.impl()->binding() == nullptr ? tensor : tensor.detach(), as_tensor(made.ptr()));
+  const bool is_free = tensor.impl()->binding() == nullptr;
+  give_object(is_free ? TensorBase(tensor) : autograd::alias_of(tensor), as_tensor(made.ptr()));
   return made;
 }
 

@@ -67,6 +67,7 @@ Managed* export_tensor(const TensorBase& tensor, std::uint64_t flags) {
   KEYWAY_CHECK_AS(Type, tensor.defined(), "to_dlpack: argument 'tensor' is undefined");
   KEYWAY_CHECK_AS(Type, !tensor.key_set().has(Functionality::Batched),
                   "to_dlpack: a tensor inside vmap has no memory of its own");
+  KEYWAY_CHECK_AS(Type, !tensor.key_set().has(Functionality::Python), "to_dlpack: a wrapper tensor has no memory");
   const auto dtype = to_dlpack(tensor.dtype());
   KEYWAY_CHECK_AS(NotImplemented, dtype, "DLPack has no dtype {}", tensor.dtype());
   const auto device = to_dlpack(tensor.device());

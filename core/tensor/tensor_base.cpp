@@ -10,13 +10,23 @@
 
 namespace keyway::inline v1 {
 
+namespace {
+// What tensors have that stand for others: examples of vmap, and wrapper tensors of Python.
+constexpr DispatchKeySet kMemorylessKeys =
+    DispatchKeySet(Functionality::Batched) | DispatchKeySet(Functionality::Python);
+}  // namespace
+
 void TensorBase::check_data_access(ScalarType asked) const {
   KEYWAY_CHECK_AS(Type, asked == dtype(), "data_ptr: the tensor is {}, but its data is asked for as {}", dtype(),
                   asked);
+  if (!key_set().has_any(kMemorylessKeys)) return;
   // What it holds belongs to all examples, and the first one's address would be taken for its own.
-  KEYWAY_CHECK_AS(Type, !impl_->key_set().has(Functionality::Batched),
+  KEYWAY_CHECK_AS(Type, !key_set().has(Functionality::Batched),
                   "data_ptr: a tensor inside vmap has no memory of its own: a function that reads memory has to be an "
                   "operator, whose kernels vmap calls for each example");
+  KEYWAY_FAIL(Type,
+              "data_ptr: a wrapper tensor has no memory: a function that reads memory has to be an operator, which the "
+              "wrapper's class answers");
 }
 
 void TensorBase::check_reach_of_32_bits() const {

@@ -187,6 +187,8 @@ Tensor range_step(const Scalar& start, const Scalar& end, const Scalar& step, DT
 Tensor& resize_(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memory_format) {
   KEYWAY_CHECK_AS(Autograd, !self.requires_grad(), "a tensor that requires grad cannot be resized");
   if (self.sizes() == size && !memory_format) return self;
+  KEYWAY_CHECK_AS(NotImplemented, !self.key_set().has(Functionality::Python),
+                  "a wrapper tensor has no memory, and cannot be resized");
   resize_tensor(self, size, meta_of(size, memory_format.value_or(MemoryFormat::Contiguous)).strides);
   if (!self.is_inference()) self.impl()->bump_version();
   return self;

@@ -25,6 +25,7 @@ from typing import Any
 
 import keyway
 from keyway import nn
+from keyway.utils.python_dispatch import KeywayDispatchMode, return_and_correct_aliasing, tree_leaves, tree_map_only
 
 SECONDS = 20  # of the clock, till a statement counts as a hang
 COMPUTING = 4  # of the processor's time, till it is interrupted
@@ -82,6 +83,37 @@ def within(mode: Any, *statements: str) -> None:
 
 def function(forward: Any, backward: Any) -> Any:
     return type("F", (keyway.autograd.Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+
+
+class mode(KeywayDispatchMode):  # noqa: N801  as the functions that statements call
+    def __init__(self, handler: Any) -> None:
+        self.handler = handler
+
+    def __keyway_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self.handler(func, args, kwargs or {})
+
+
+class Wrapper(keyway.Tensor):
+    """A wrapper of one tensor; what its calls give are wrappers, or what its handler gives."""
+
+    handler = None
+
+    @classmethod
+    def __keyway_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        (first, *_) = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Wrapper)]
+        if first.handler is not None:
+            return first.handler(func, args, kwargs or {})
+        args, kwargs = tree_map_only(Wrapper, lambda w: w.inner, ((given := args), kwargs or {}))
+        return return_and_correct_aliasing(func, given, kwargs, tree_map_only(keyway.Tensor, wrap, func(*args, **kwargs)))
+
+
+def wrap(inner: Any, handler: Any = None) -> Any:
+    made = keyway.Tensor._make_wrapper_subclass(Wrapper, inner.shape, inner.stride(), inner.storage_offset(), dtype=inner.dtype,
+                                                device=inner.device)
+    made.inner = inner
+    if handler is not None:
+        made.handler = handler
+    return made
 
 
 def together(*statements: str) -> None:

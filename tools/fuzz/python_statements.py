@@ -46,6 +46,15 @@ _KERNELS = [
 _HOOKS = ["lambda g: None", "lambda g: g * 2", "lambda g: t[3]", "lambda g: 1", "lambda g: 1 / 0", "lambda g: g.zero_()", "lambda *a: a",
           "lambda g: g.sum().backward()", "lambda g: g.detach().requires_grad_()", "None", "lambda g: gc.collect()"]
 
+# What the methods of modes and of classes of wrapper tensors do: f(*a, **k) is the call.
+_HANDLERS = ["f(*a, **k)"] * 5 + [
+    "f(*a)", "None", "NotImplemented", "a[0]", "t[0]", "(t[0], t[1])", "[f(*a, **k)]", "wrap(f(*a, **k))", "f(*a, **k).detach()", "1 / 0",
+    "5", "'text'", "a", "keyway.relu(t[0])", "a[0].add_(1)", "a[0].t_()", "a[0].set_data(t[0])", "a[0].sum().backward()", "gc.collect()",
+    "a[0].__dict__.clear()", "keyway._C._set_dispatch_modes(()) or f(*a, **k)", "mode(lambda f, a, k: 1).__enter__()",
+    "[m.__exit__() for m in keyway._C._dispatch_modes()] and f(*a, **k)", "f.redispatch(keyway.DispatchKeySet('CPU'), *a, **k)",
+    "f(*[x.requires_grad_() if isinstance(x, keyway.Tensor) else x for x in a], **k)", "setattr(a[0], '__class__', keyway.Tensor) or f(*a, **k)",
+]
+
 
 def arguments_of(schema: str) -> list[tuple[str, str, bool]]:
     """(type, name, by keyword alone) of each argument of a schema."""
@@ -92,6 +101,7 @@ class Statements:
             (30, self.operator), (25, self.method), (14, self.function), (6, self.fresh), (8, self.index), (6, self.change), (6, self.view),
             (6, self.backward), (4, self.hook), (5, self.redispatch), (5, self.definition), (5, self.kernel), (2, self.library), (2, self.plugin),
             (2, self.transform), (2, self.layer), (3, self.state), (2, self.forget), (2, self.copying), (2, self.gradient_of_ones_own),
+            (4, self.mode), (4, self.wrapper),
         ]
 
     def statement(self) -> str:
@@ -273,6 +283,23 @@ class Statements:
         mode = self.of(["no_grad()", "inference_mode()", "enable_grad()", "autocast('cpu')", "autograd.detect_anomaly()", "device('meta')",
                         "autograd.forward_ad.dual_level()", f"autograd.graph.saved_tensors_hooks({self.of(_HOOKS)}, {self.of(_HOOKS)})"])
         return f"within(keyway.{mode}, {self.one_call()!r}, {self.backward()!r})"
+
+    def handler(self) -> str:
+        return f"lambda f, a, k: {self.of(_HANDLERS)}"
+
+    def mode(self) -> str:
+        statements = ", ".join(repr(statement) for statement in (self.one_call(), self.change(), self.backward(), self.wrapper(), self.one_call()))
+        return f"within(mode({self.handler()}), {statements})"
+
+    def wrapper(self) -> str:
+        sizes = ", ".join(self.of(["0", "1", "2", "3"]) for _ in range(self.draw.randrange(4)))
+        return self.of([
+            self.kept(f"wrap({self.tensor()})"), self.kept(f"wrap({self.tensor()}, {self.handler()})"), self.kept(f"wrap({self.tensor()}).requires_grad_()"),
+            self.kept(f"nn.Parameter(wrap({self.tensor()}, {self.handler()}))"), self.kept(f"keyway._C._alias_of({self.tensor()})"),
+            self.kept(f"keyway.Tensor._make_wrapper_subclass(Wrapper, [{sizes}], dtype=keyway.{self.of(_DTYPES)}, device={self.of([repr('cpu'), repr('meta')])})"),
+            self.kept(f"keyway.Tensor._make_wrapper_subclass({self.anything()}, {self.anything()}, {self.anything()}, {self.number()})"),
+            f"{self.tensor()}.data = {self.tensor()}", f"{self.tensor()}.inner = {self.anything()}", f"{self.tensor()}.__class__ = {self.of(['Wrapper', 'keyway.Tensor'])}",
+        ])
 
     def forget(self) -> str:
         return self.of(["gc.collect()", f"t[{self.draw.randrange(TENSORS)}] = keyway.ones(3, 3)", f"v[{self.draw.randrange(VALUES)}] = None",

@@ -18,19 +18,26 @@ class _Submodules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds `torch.x` as `keyway.x`."""
 
     def find_spec(self, fullname, path=None, target=None):
-        name = "keyway" + fullname.removeprefix("torch")
-        if not fullname.startswith("torch.") or fullname in _OWN or importlib.util.find_spec(name) is None:
+        if not fullname.startswith("torch.") or fullname in _OWN or importlib.util.find_spec(_name(fullname)) is None:
             return None
         return importlib.machinery.ModuleSpec(fullname, self)
 
     def exec_module(self, module):
-        sys.modules[module.__name__] = importlib.import_module("keyway" + module.__name__.removeprefix("torch"))
+        sys.modules[module.__name__] = importlib.import_module(_name(module.__name__))
+
+
+# Modules that have other names here.
+_RENAMED = {"torch.utils._python_dispatch": "torch._python_dispatch", "torch.utils._pytree": "torch._python_dispatch"}
+
+
+def _name(fullname):
+    return _RENAMED.get(fullname, "keyway" + fullname.removeprefix("torch"))
 
 
 _OWN = {f"torch.{module.name}" for module in pkgutil.iter_modules(__path__)}
 sys.meta_path.insert(0, _Submodules())
 
-from torch import _C, backends, jit, version  # noqa: E402
+from torch import _C, _python_dispatch, backends, jit, version  # noqa: E402
 from torch.version import __version__  # noqa: E402
 
 

@@ -1,4 +1,5 @@
-"""Copying and pickling tensors: as their elements, dtype, shape, device and Python attributes."""
+"""Copying and pickling tensors: as their elements, dtype, shape, device and Python attributes. A wrapper tensor has no
+elements: what it stands for are its attributes."""
 
 from __future__ import annotations
 
@@ -34,12 +35,25 @@ def _rebuild(cls: type[_C.Tensor], data: Any, dtype: _C.dtype, sizes: tuple[int,
     return _as(cls, tensor, requires_grad)
 
 
+def _rebuild_wrapper(cls: type[_C.Tensor], sizes: tuple[int, ...], strides: tuple[int, ...], offset: int, dtype: _C.dtype,
+                     device: str, requires_grad: bool) -> _C.Tensor:  # fmt: skip
+    return _C.Tensor._make_wrapper_subclass(cls, sizes, strides, offset, dtype=dtype, device=device,
+                                            requires_grad=requires_grad)
+
+
+def _parts_of_wrapper(tensor: _C.Tensor) -> tuple[Any, ...]:
+    return (type(tensor), tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset(), tensor.dtype,
+            str(tensor.device), tensor.requires_grad)  # fmt: skip
+
+
 def _as(cls: type[_C.Tensor], tensor: _C.Tensor, requires_grad: bool) -> _C.Tensor:
     return tensor.requires_grad_(requires_grad) if cls is _C.Tensor else cls._make_subclass(cls, tensor, requires_grad)
 
 
 def _reduce(self: _C.Tensor, protocol: Any = None) -> tuple[Any, ...]:
     """Pickles the elements of the tensor, not those of its storage; without history."""
+    if _C._is_wrapper(self):
+        return _rebuild_wrapper, _parts_of_wrapper(self), _state(self)
     plain = self.detach()
     if self.device.type == _VIRTUAL:
         data: Any = None
@@ -71,6 +85,8 @@ def _set_state(tensor: _C.Tensor, state: Any) -> _C.Tensor:
 
 def _copy(self: _C.Tensor) -> _C.Tensor:
     """A tensor over the same memory, without history, with the same attributes."""
+    if _C._is_wrapper(self):
+        return _set_state(_C._alias_of(self).requires_grad_(self.requires_grad), _state(self))
     return _set_state(_as(type(self), self.detach(), self.requires_grad), _state(self))
 
 
@@ -89,6 +105,11 @@ def _deepcopy(self: _C.Tensor, memo: dict[Any, Any]) -> _C.Tensor:
             "only tensors that are leaves of the graph can be deep-copied: detach() this one, or clone() it to keep "
             "its history"
         )
+    if _C._is_wrapper(self):
+        made = memo[id(self)] = _rebuild_wrapper(*_parts_of_wrapper(self))
+        if self.grad is not None:
+            made.grad = deepcopy(self.grad, memo)
+        return _set_state(made, deepcopy(_state(self), memo))
     key = "keyway storage", _C._storage_address(self), self.dtype
     if key not in memo:
         memo[key] = _C._whole_storage(self.detach()).clone()

@@ -190,8 +190,9 @@ def _remarks(tensor: Tensor) -> list[str]:
 
 
 def _is_hidden(tensor: Tensor) -> bool:
-    """Whether there are no numbers to show: on Meta, of an example within vmap, and of some dtypes."""
-    return tensor.is_meta or tensor.dtype not in _NUMBERS or _batching.is_batched(tensor)
+    """Whether there are no numbers to show: on Meta, of an example within vmap, of a wrapper tensor, and of some
+    dtypes."""
+    return tensor.is_meta or tensor.dtype not in _NUMBERS or _batching.is_batched(tensor) or _C._is_wrapper(tensor)
 
 
 def _node_name(tensor: Tensor) -> str | None:
@@ -234,4 +235,4 @@ def _format(self: Tensor, spec: str) -> str:
     return object.__format__(self, spec)
 
 
-attach(Tensor, __repr__=_text, __str__=_text, __format__=_format)
+attach(Tensor, __repr__=_text, __format__=_format)

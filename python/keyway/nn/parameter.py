@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Sequence, cast
 
 import keyway
 from keyway import _C
@@ -15,10 +15,18 @@ _ALLOWED = ("__hash__", "to", "half", "float", "double", "bfloat16", "char", "sh
             "get_device", "is_complex", "is_floating_point", "data", "set_data", "copy_")
 
 
-class Parameter(Tensor):
+class _ParameterClass(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        if super().__instancecheck__(instance):
+            return True
+        return cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
+
+
+class Parameter(Tensor, metaclass=_ParameterClass):
     """A tensor that a module which gets it as an attribute trains.
 
-    Shares the memory of `data` and has no history. Without `data` it is empty.
+    Shares the memory of `data` and has no history. Without `data` it is empty. Of a wrapper tensor it is a tensor of the
+    same class, which counts as a Parameter.
     Raises keyway.Error if `requires_grad` is true and the dtype is neither a floating-point nor a complex one.
     """
 
@@ -27,6 +35,10 @@ class Parameter(Tensor):
             data = _C.empty(0)
         if not isinstance(data, Tensor):
             raise TypeError(f"a Parameter is made from a Tensor, not from {type(data).__name__}")
+        if cls is Parameter and _C._is_wrapper(data):
+            made: Any = _C._alias_of(data).requires_grad_(requires_grad)
+            made._is_param = True
+            return cast(Parameter, made)
         return Tensor._make_subclass(cls, data, requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
