@@ -24,6 +24,7 @@ NB_MODULE(_C, module) {
   add_dtype_functions(module);
   add_random(module);
   add_threads(module);
+  add_futures(module);
   add_size_class(module);
   add_tensor_class(module, {number_slots(), conversion_slots(), indexing_slots()});
   add_tensor_attributes();
