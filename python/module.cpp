@@ -34,6 +34,7 @@ NB_MODULE(_C, module) {
   add_construction(module);
   add_tensor_exchange(module);
   add_serialization(module);
+  add_tensorboard(module);
   add_operator_function_class(module);
   add_return_types(module);
   add_operators(module);

@@ -53,6 +53,8 @@ void add_tensor_exchange(nb::module_& module);
 // Files of tensors, and the bytes of a tensor for those who pickle it.
 void add_serialization(nb::module_& module);
 
+// The writer of keyway.utils.tensorboard.
+void add_tensorboard(nb::module_& module);
 
 // The class OperatorFunction; the submodule of the classes that named results are of, called as the operators are.
 void add_operator_function_class(nb::module_& module);

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         cpp_extension as cpp_extension,
         data as data,
         dlpack as dlpack,
+        tensorboard as tensorboard,
     )
 else:
-    __getattr__ = _lazy.submodules(__name__, "checkpoint", "cpp_extension", "data", "dlpack")
+    __getattr__ = _lazy.submodules(__name__, "checkpoint", "cpp_extension", "data", "dlpack", "tensorboard")
