@@ -23,8 +23,8 @@ void in_thread_with(const ThreadLocalState& state, F f) {
 }  // namespace
 
 TEST_CASE("a thread with the state of another has its keys and modes, and its own again afterwards") {
-  const ExcludeDispatchKeyGuard excluded(DispatchKeySet(Functionality::Autocast));
-  const IncludeDispatchKeyGuard included(DispatchKeySet(Functionality::Tracer));
+  const ExcludeDispatchKeyGuard excluded{DispatchKeySet(Functionality::Autocast)};
+  const IncludeDispatchKeyGuard included{DispatchKeySet(Functionality::Tracer)};
   const InferenceMode inference;
   const ThreadLocalState state;
   std::thread([&] {
