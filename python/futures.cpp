@@ -73,7 +73,7 @@ void add_futures(nb::module_& module) {
            })
       .def("when_done", [](const Completion& self, nb::object callback) {
         const std::shared_ptr<keyway::detail::FutureState> state = self.state;
-        state->when_done([quiet = std::make_shared<Quiet>(HeldObject(std::move(callback)))] { (*quiet)(); });
+        state->when_done([quiet = std::make_shared<Quiet>(Quiet{HeldObject(std::move(callback))})] { (*quiet)(); });
       });
   // A thread of the pool that wants the interpreter's lock at the end of the process would wait for ever, and the end
   // for it.
