@@ -1,5 +1,5 @@
 // What a program that uses Keyway includes: tensors and their operators, gradients, forward mode, mixed precision,
-// vmap, modules and optimizers, registration of kernels, and how many threads are used.
+// vmap, modules and optimizers, registration of kernels, tasks, and how many threads are used.
 #pragma once
 
 #include <keyway/autocast/autocast.h>
@@ -15,3 +15,4 @@
 #include <keyway/graph/run.h>
 #include <keyway/nn/nn.h>
 #include <keyway/ops/all.h>
+#include <keyway/tasks/launch.h>

@@ -50,6 +50,7 @@
 #include <keyway/nn/optim/sgd.h>
 #include <keyway/nn/optim/swa_lr.h>
 #include <keyway/nn/serialize/safetensors.h>
+#include <keyway/nn/tensorboard/summary_writer.h>
 #include <keyway/nn/utils/clip_grad.h>
 #include <keyway/nn/utils/convert_parameters.h>
 #include <keyway/nn/utils/rnn.h>

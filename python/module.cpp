@@ -24,6 +24,7 @@ NB_MODULE(_C, module) {
   add_dtype_functions(module);
   add_random(module);
   add_threads(module);
+  add_futures(module);
   add_size_class(module);
   add_tensor_class(module, {number_slots(), conversion_slots(), indexing_slots()});
   add_tensor_attributes();
@@ -33,6 +34,7 @@ NB_MODULE(_C, module) {
   add_construction(module);
   add_tensor_exchange(module);
   add_serialization(module);
+  add_tensorboard(module);
   add_operator_function_class(module);
   add_return_types(module);
   add_operators(module);

@@ -21,8 +21,10 @@ void add_default_device(nb::module_& module);
 void add_dtype_functions(nb::module_& module);
 // keyway.Generator, and the generators that operators use when they are given none.
 void add_random(nb::module_& module);
-// How many threads kernels of the CPU use.
+// How many threads kernels of the CPU use, and how many tasks run at once.
 void add_threads(nb::module_& module);
+// What keyway.futures is made of.
+void add_futures(nb::module_& module);
 
 // keyway.Size, the class of `x.shape`.
 void add_size_class(nb::module_& module);
@@ -50,6 +52,9 @@ void add_construction(nb::module_& module);
 void add_tensor_exchange(nb::module_& module);
 // Files of tensors, and the bytes of a tensor for those who pickle it.
 void add_serialization(nb::module_& module);
+
+// The writer of keyway.utils.tensorboard.
+void add_tensorboard(nb::module_& module);
 
 // The class OperatorFunction; the submodule of the classes that named results are of, called as the operators are.
 void add_operator_function_class(nb::module_& module);

@@ -48,8 +48,8 @@ cuda_stage() {
 tsan_stage() {
   local launcher options=(-DKEYWAY_UNITY=ALL -DKEYWAY_PRECOMPILE=ON)
   read -ra launcher <<< "$(fixed_addresses)"
-  build tsan suite_core suite_dispatch suite_autograd suite_plugins tests_backends_cpu
-  run_tests tsan -R '^((core|dispatch|autograd|plugins)[:/]|backends/cpu:(parallel|attention|layer_norm)_test$)'
+  build tsan suite_core suite_dispatch suite_autograd suite_plugins suite_tasks tests_backends_cpu
+  run_tests tsan -R '^((core|dispatch|autograd|plugins|tasks)[:/]|backends/cpu:(parallel|attention|layer_norm)_test$)'
 }
 
 case "${*:-}" in

@@ -1,7 +1,8 @@
 // The pool. A caller puts a Job, which lives on its stack, into the list of the pool; whoever holds the mutex
 // may take part in a job of the list. Chunks are claimed by an atomic counter. When none is left the caller
 // takes its job off the list and waits for those who still work on a chunk: then nobody can see the job any
-// more.
+// more. Threads that work on jobs, callers among them, are to be no more than the pool has: a worker does not join, and
+// leaves between two chunks, where callers keep that many busy.
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/fork_safe_mutex.h>
@@ -48,10 +49,11 @@ struct Job {
 };
 
 // Chunks are claimed in order and a claimed one is always run, so all chunks below one that threw are run
-// too, and the lowest one that throws is the same every time.
-void work_on(Job& job, std::mutex& mutex) {
+// too, and the lowest one that throws is the same every time. Stops before a chunk when it is `enough`.
+template <typename Enough>
+void work_on(Job& job, std::mutex& mutex, Enough enough) {
   in_region = true;
-  for (;;) {
+  while (!enough()) {
     const std::int64_t i = job.next.fetch_add(1, std::memory_order_relaxed);
     if (i >= job.chunks) break;
     const std::int64_t b = job.begin + i * job.chunk;
@@ -89,19 +91,23 @@ class Pool {
   int size() const { return size_.load(std::memory_order_relaxed); }
 
   void run(Job& job) {
+    std::int64_t room = 0;
     {
       const std::lock_guard lock(mutex_);
       start_workers();
       job.later = jobs_;
       jobs_ = &job;
+      room = size() - 1 - busy_.fetch_add(1, std::memory_order_relaxed);
       news_.fetch_add(1, std::memory_order_relaxed);
     }
-    wake(job.chunks - 1);
-    work_on(job, mutex_);
+    wake(std::min(job.chunks - 1, room));
+    work_on(job, mutex_, [] { return false; });
     const auto alone = [&] { return job.helpers.load(std::memory_order_relaxed) == 0; };
     {
       const std::lock_guard lock(mutex_);
       remove(job);
+      busy_.fetch_sub(1, std::memory_order_relaxed);
+      if (jobs_ != nullptr) work_.notify_one();  // for whom there was no room
     }
     spin_until(alone);
     std::unique_lock lock(mutex_);
@@ -146,7 +152,11 @@ class Pool {
     std::unique_lock lock(mutex_);
     for (;;) {
       Job* job = nullptr;
-      const auto called = [&] { return generation != generation_ || (job = open_job()) != nullptr; };
+      const auto called = [&] {
+        if (generation != generation_) return true;
+        job = has_room() ? open_job() : nullptr;
+        return job != nullptr;
+      };
       if (!called()) {
         const unsigned seen = news_.load(std::memory_order_relaxed);
         lock.unlock();
@@ -156,13 +166,16 @@ class Pool {
       }
       if (generation != generation_) return;
       job->helpers.fetch_add(1, std::memory_order_relaxed);
+      busy_.fetch_add(1, std::memory_order_relaxed);
       lock.unlock();
-      work_on(*job, mutex_);
+      work_on(*job, mutex_, [&] { return busy_.load(std::memory_order_relaxed) > size(); });
       lock.lock();
+      busy_.fetch_sub(1, std::memory_order_relaxed);
       if (job->helpers.fetch_sub(1, std::memory_order_relaxed) == 1) idle_.notify_all();
     }
   }
 
+  bool has_room() const { return busy_.load(std::memory_order_relaxed) < size(); }
   // Requires: mutex_ is held.
   Job* open_job() const {
     Job* job = jobs_;
@@ -180,6 +193,7 @@ class Pool {
   std::condition_variable work_;
   std::condition_variable idle_;
   Job* jobs_ = nullptr;
+  std::atomic<int> busy_{0};       // threads that work on jobs; changes with mutex_ held
   std::atomic<unsigned> news_{0};  // changes with each job: what workers look at for a while before they sleep
   std::vector<std::thread> workers_;
   unsigned generation_ = 0;

@@ -1,9 +1,16 @@
 // Tensors in PyTorch's spelling: options, accessors, memory of others, checks, guards.
+#include <keyway/core/base/warning.h>
 #include <keyway/tests/catch.h>
 
+#include <ATen/Parallel.h>
 #include <ATen/TensorUtils.h>
+#include <ATen/ThreadLocalState.h>
+#include <atomic>
 #include <c10/core/DeviceGuard.h>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <torch/all.h>
 #include <vector>
 
@@ -84,4 +91,21 @@ TEST_CASE("a check of arguments names the function, the argument and the rule, a
   for (const auto check : {at::checkDefined, at::checkContiguous}) CHECK_THROWS_AS(check("f", z), c10::Error);
   CHECK(error_of([&] { at::checkSameNumel("f", x, z); }).find("f: argument #3 'nothing' is undefined") == 0);
   CHECK(error_of([&] { at::checkScalarTypes("f", z, {torch::kFloat}); }).find("is undefined") != std::string::npos);
+}
+
+TEST_CASE("at::launch runs a task with the state of its launch, and a warning says what it throws") {
+  std::atomic<int> seen{-1};
+  {
+    const torch::NoGradGuard no_grad;
+    at::launch([&] { seen = at::GradMode::is_enabled() ? 1 : 0; });
+  }
+  while (seen == -1) std::this_thread::yield();
+  CHECK(seen == 0);
+  std::atomic<bool> warned{false};
+  const auto before = keyway::set_warning_handler(
+      [&](std::string_view text) { warned = text.find("nobody waits") != std::string_view::npos; });
+  at::launch([] { throw std::runtime_error("nobody waits"); });
+  while (!warned) std::this_thread::yield();
+  keyway::set_warning_handler(before);
+  CHECK(at::get_num_interop_threads() >= 1);
 }

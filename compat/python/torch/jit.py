@@ -3,7 +3,9 @@
 from collections import namedtuple
 from typing import Final
 
-__all__ = ["Attribute", "Final", "annotate", "export", "ignore", "is_scripting", "is_tracing", "script", "script_method", "unused"]
+from keyway.futures import fork, wait
+
+__all__ = ["Attribute", "Final", "annotate", "export", "fork", "ignore", "is_scripting", "is_tracing", "script", "script_method", "unused", "wait"]
 
 Attribute = namedtuple("Attribute", ["value", "type"])
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
         data as data,
         dlpack as dlpack,
         python_dispatch as python_dispatch,
+        tensorboard as tensorboard,
     )
 else:
-    __getattr__ = _lazy.submodules(__name__, "checkpoint", "cpp_extension", "data", "dlpack", "python_dispatch")
+    __getattr__ = _lazy.submodules(
+        __name__, "checkpoint", "cpp_extension", "data", "dlpack", "python_dispatch", "tensorboard")

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace keyway;
@@ -145,6 +146,41 @@ TEST_CASE("work is shared: a second thread takes chunks") {
     --inside;
   });
   CHECK(met);
+}
+
+TEST_CASE("callers that keep all threads busy have no helper, and one is there again when a caller is done") {
+  const WithThreads with(2);
+  std::atomic<bool> both{false}, ending{false}, done{false};  // of the second caller: it is there, and will go
+  std::atomic<int> helped{0}, late{0};                        // chunks of the first caller that the helper did
+  const auto soon = [](auto condition) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!condition() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    return condition();
+  };
+  std::thread second([&] {
+    soon([&] { return helped == 1; });
+    parallel_for(0, 8, 1, [&](std::int64_t b, std::int64_t) {
+      both = true;
+      if (b == 7) ending = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    });
+    done = true;
+  });
+  const auto self = std::this_thread::get_id();
+  bool entered = false, helped_again = false;
+  parallel_for(0, 8, 1, [&](std::int64_t, std::int64_t) {
+    if (std::this_thread::get_id() != self) {
+      if (both && !ending) ++late;
+      ++helped;
+      soon([&] { return both.load(); });
+    } else if (!std::exchange(entered, true)) {  // the others are left to the helper
+      soon([&] { return done.load(); });
+      helped_again = soon([&] { return helped >= 3; });
+    }
+  });
+  second.join();
+  CHECK(late <= 1);  // begun when the second caller was on its way
+  CHECK(helped_again);
 }
 
 #if !defined(__SANITIZE_THREAD__)  // which has no threads in a forked child
