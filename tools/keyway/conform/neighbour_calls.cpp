@@ -73,24 +73,26 @@ double NeighbourCalls::error_elsewhere(const std::vector<Value>& values) const {
   return greatest;
 }
 
-ConformCall NeighbourCalls::nearby(const std::vector<Value>& values, int units, bool in_own_dtype) const {
+ConformCall NeighbourCalls::nearby(const std::vector<Value>& values, Step step, bool in_own_dtype) const {
   if (shares_memory(values)) return {};
   Stack arguments = op_.arguments(values, DeviceType::CPU);
   const std::optional<ScalarType> narrowest = narrowest_float(tensors_of(arguments));
-  if (!narrowest) return {};
+  const bool is_double = narrowest == kDouble || narrowest == kComplexDouble;
+  if (!narrowest || (is_double && step.is_rounded)) return {};
   const int own = last_bit_of(*narrowest);
-  const double part = std::ldexp(units, in_own_dtype ? own : std::min(own, -23));
+  const double part = std::ldexp(step.units, in_own_dtype || step.is_rounded ? own : std::min(own, -23));
   std::int64_t number = 0;
   update_tensors(arguments, [&](TensorBase& tensor) {
     if (!is_floating_point(tensor.dtype()) && !is_complex(tensor.dtype())) return;
     const NoGradGuard no_grad;
     const std::int64_t begin = number++;
-    tensor = widened(tensor);
+    if (!step.is_rounded) tensor = widened(tensor);
     const Tensor all =
         make_view(tensor, {static_cast<std::int64_t>(tensor.storage().nbytes() / tensor.itemsize())}, {1}, 0);
     // Up, up, down, and so on, from another place on in each tensor: neighbours and pairs differ in different ways.
     const Tensor signs = (remainder(arange(begin, begin + all.numel(), kDouble), 3) < 1.5).to(kDouble) * 2 - 1;
-    all.copy_(all * (signs * part + 1).to(all.dtype()));
+    const Tensor factors = signs * part + 1;
+    all.copy_(Tensor(widened(all)) * (is_complex(all.dtype()) ? factors.to(kComplexDouble) : factors));
   });
   ConformCall call = reference_.call(std::move(arguments));
   return call.error.empty() ? call : ConformCall();
@@ -103,8 +105,8 @@ std::string NeighbourCalls::float_difference(const std::vector<Value>& values, c
   if (expected.is_pointwise) {
     expected.error_elsewhere = error_elsewhere(values);
   } else {
-    for (const int units : {1, -1, 2, -3}) {
-      const TensorBase nearby_result = find(nearby(values, units, in_own_dtype));
+    for (const Step step : {Step{1}, Step{-1}, Step{2}, Step{-3}, Step{1, true}, Step{-1, true}, Step{2, true}}) {
+      const TensorBase nearby_result = find(nearby(values, step, in_own_dtype));
       if (nearby_result.defined() && nearby_result.sizes() == got.sizes()) expected.nearby.push_back(nearby_result);
     }
   }

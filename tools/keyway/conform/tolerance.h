@@ -36,9 +36,9 @@ struct Expected {
 //                                                     narrower 1 ulp, since they are summed in float32; 32 where
 //                                                     the CPU's error is not known
 // A result that is no pointwise one may also be off by four times what differs between those of arguments that differ
-// in their last bits: a difference of great numbers, say. NaN and infinities are where the CPU has them, or where the
-// exact result has; in complex results that are no pointwise ones, the one may stand for the other. Zeros of real
-// pointwise results have the CPU's sign.
+// in their last bits, computed in float64 and in the dtype itself: a difference of great numbers, say. NaN and
+// infinities are where the CPU has them, or where the exact result has; in complex results that are no pointwise ones,
+// numbers with such a part may stand for one another. Zeros of real pointwise results have the CPU's sign.
 std::string value_difference(const TensorBase& got, const Expected& expected);
 // How far floats are from the exact ones, each in units of its own last place.
 double greatest_error(const TensorBase& cpu, const TensorBase& exact);
