@@ -1,4 +1,5 @@
 #include <keyway/backends/cpu/kernels_linalg.h>
+#include <keyway/ops/all.h>
 #include <keyway/tests/backends/cpu/random_tensor.h>
 #include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>
@@ -193,6 +194,24 @@ TEST_CASE("addmm adds to its own result") {
       std::memcpy(before.data_ptr(), out.data_ptr(), out.nbytes());
       cpu::addmm(out, a, b, beta, alpha, out);
       check_products<float>(a, b, out, alpha, beta, before);
+    }
+  }
+}
+
+TEST_CASE("a product times 0 is not read: what is no number in it does not reach the result, as in the BLAS") {
+  const auto filled = [](const Sizes& sizes, ScalarType dtype, double number) {
+    return Tensor(full(sizes, number, TensorOptions().dtype(dtype)));
+  };
+  for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble}) {
+    for (const std::int64_t n : {1, 2, 40, 200}) {
+      const Tensor nan = filled({3, n, n}, dtype, NAN), ones = filled({n, n}, dtype, 1);
+      TensorBase out = filled({n, n}, dtype, 7), batch = filled({3, n, n}, dtype, 7);
+      cpu::addmm(ones, nan.select(0, 0), ones, 2, 0, out);
+      CHECK(Tensor(out).eq(2).all().item().to<bool>());
+      cpu::baddbmm(ones, nan, nan, 2, 0.0, batch);
+      CHECK(Tensor(batch).eq(2).all().item().to<bool>());
+      cpu::addmm(ones, nan.select(0, 0), ones, 0, 0, out);
+      CHECK(Tensor(out).eq(0).all().item().to<bool>());
     }
   }
 }

@@ -22,7 +22,7 @@ class NeighbourCalls {
   ConformCall exact(const std::vector<Value>& values) const;
   // With each number changed by as many units as float32 would round it by, if the call has narrower floats than
   // float64; with `in_own_dtype`, as the narrowest of them would. A step that is rounded is made in that dtype, as the
-  // call is then: how the reference itself errs nearby. There is none of calls in float64, which all are in that.
+  // call is then: how the reference itself errs nearby. Complex numbers that are no tensors change, too.
   struct Step {
     int units;
     bool is_rounded = false;
@@ -37,6 +37,7 @@ class NeighbourCalls {
 
  private:
   double error_elsewhere(const std::vector<Value>& values) const;
+  double error_in_float32(std::vector<Value> values, const Find& find) const;
 
   const ConformOperator& op_;
   const Reference& reference_;

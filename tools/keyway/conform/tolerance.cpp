@@ -66,6 +66,7 @@ class FloatComparison {
         is_basic_(expected.is_basic),
         has_signed_zeros_(!is_complex(expected.cpu.dtype())),
         has_exact_(!exact.empty()),
+        error_in_float32_(expected.error_in_float32),
         cpu_(cpu),
         unrounded_(exact.empty() ? cpu : exact),
         exact_(unrounded_.begin(), unrounded_.end()),
@@ -137,12 +138,13 @@ class FloatComparison {
       }
       return std::max(4.0, 4 * cpu_error);
     }
-    if (!has_exact_) return 32;
+    if (!has_exact_) return std::max(32.0, 4 * error_in_float32_);
     return std::max(format_.fraction_bits <= 10 ? 1.0 : 16.0, 4 * cpu_error);
   }
 
   const FloatFormat format_;
   const bool is_pointwise_, is_basic_, has_signed_zeros_, has_exact_;
+  const double error_in_float32_;
   const std::span<const double> cpu_, unrounded_;
   std::vector<double> exact_;
   std::vector<double> spread_;  // of the results nearby
@@ -176,6 +178,20 @@ double greatest_error(const TensorBase& cpu, const TensorBase& exact) {
     greatest = std::max(greatest, std::abs(x[i] - y[i]) / ulp_at(y[i], *format));
   }
   return greatest;
+}
+
+double error_of_sums(const TensorBase& cpu, const TensorBase& exact) {
+  const std::optional<FloatFormat> format = format_of(cpu.dtype());
+  if (!format) return 0;
+  const Tensor rounded = as_doubles(cpu), unrounded = as_doubles(exact);
+  const auto x = elements_of(rounded), y = elements_of(unrounded);
+  double greatest = 0, error = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
+    greatest = std::max(greatest, std::abs(y[i]));
+    error = std::max(error, std::abs(x[i] - y[i]));
+  }
+  return error / ulp_at(greatest, *format);
 }
 
 std::string value_difference(const TensorBase& got, const Expected& expected) {
