@@ -46,7 +46,7 @@ struct GradientRows {
     const T log_sum = logsumexp[r], mean = expected[r];
     KEYWAY_INDEPENDENT
     for (std::int64_t i = 0; i < n; ++i) {
-      p[i] = p[i] == lowest_value<T>() ? T(0) : decaying_exp(p[i] - log_sum);
+      p[i] = p[i] == lowest_value<T>() ? T(0) : given_decaying_exp(p[i] - log_sum);
       g[i] = p[i] == 0 ? T(0) : scale * p[i] * (g[i] - mean);
     }
     for (std::int64_t i = n; i < block.keys; ++i) p[i] = g[i] = 0;

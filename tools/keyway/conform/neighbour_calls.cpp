@@ -84,7 +84,7 @@ double NeighbourCalls::error_elsewhere(const std::vector<Value>& values) const {
   return greatest;
 }
 
-// Of sums in float64, how far the reference errs in float32, where that can be asked.
+// Of sums in float64, how far the reference errs in float32, where that can be asked; infinite where it has no digit.
 double NeighbourCalls::error_in_float32(std::vector<Value> values, const Find& find) const {
   if (shares_memory(values)) return 0;
   for (Value& value : values) {
@@ -98,7 +98,9 @@ double NeighbourCalls::error_in_float32(std::vector<Value> values, const Find& f
   if (!call.error.empty()) return 0;
   const TensorBase rounded = find(call), unrounded = find(wide);
   const bool fits = rounded.defined() && unrounded.defined() && rounded.sizes() == unrounded.sizes();
-  return fits ? error_of_sums(rounded, unrounded) : 0;
+  const double error = fits ? error_of_sums(rounded, unrounded) : 0;
+  constexpr double kNoDigit = 1 << 21;  // of 24 bits; how many of 53 there are is not known then
+  return error < kNoDigit ? error : INFINITY;
 }
 
 ConformCall NeighbourCalls::nearby(const std::vector<Value>& values, Step step, bool in_own_dtype) const {
