@@ -62,8 +62,8 @@ std::vector<TensorBase> parts_of_svd(const ConformOperator& op, const std::vecto
     return Tensor(tensor).to(is_any_complex ? kComplexDouble : kDouble);
   };
   const Tensor U = wide(results[0]), S = wide(results[1]), last = wide(results[2]);
+  if (U.numel() == 0 || last.numel() == 0) return {S};  // none are asked for
   const Tensor V = base_of(name) == "svd" ? last : conjugate_transpose(last);
-  if (U.numel() == 0 || V.numel() == 0) return {S};
   const std::int64_t rank = S.size(-1);
   const Tensor scaled = U.narrow(-1, 0, rank) * S.unsqueeze(-2);
   return {S, conjugate_transpose(U).matmul(U), conjugate_transpose(V).matmul(V),

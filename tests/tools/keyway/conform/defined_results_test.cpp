@@ -53,6 +53,8 @@ TEST_CASE("singular vectors may have any phase that their product has not, and n
   other_basis.select(0, 3).neg_();
   CHECK(agree(op, arguments, {U, S, other_basis}, {U, S, Vh}));
   CHECK(!agree(op, arguments, {U.neg(), S, Vh}, {U, S, Vh}));
+  const Tensor none = empty({0}, kDouble);
+  CHECK(agree(op, arguments, {none, S, none}, {none, S, none}));
   CHECK(!agree(op, arguments, {U, S.flip({0}), Vh}, {U, S, Vh}));
   CHECK(!agree(op, arguments, {U * 2, S, Vh / 2}, {U, S, Vh}));
   CHECK(!agree(op, arguments, {U.flip({1}), S, Vh}, {U, S, Vh}));
