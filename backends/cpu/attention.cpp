@@ -69,7 +69,7 @@ template <typename T>
 struct AttentionForward {
   const TensorBase &query, &key, &value, &mask;
   bool is_causal;
-  T scale;
+  detail::ScoreScale<T> scale;
   const TensorBase& output;
   T* logsumexp;
   std::int64_t heads = query.sizes()[1], queries = query.sizes()[2], keys = key.sizes()[2];
@@ -108,7 +108,7 @@ struct AttentionForward {
     const auto k = detail::head_of<const T>(key, n, h / shared_by),
                v = detail::head_of<const T>(value, n, h / shared_by);
     const Matrix<const T> q_rows = detail::head_of<const T>(query, n, h).block(first, 0, rows, width);
-    const Matrix<const T> q = detail::scaled(q_rows, scale, buffers.scaled_query.data());
+    const Matrix<const T> q = detail::scaled(q_rows, scale.before, buffers.scaled_query.data());
     const detail::ScoreMask<T> masks(mask, n, h);
     std::fill_n(buffers.greatest.data(), rows, lowest_value<T>());
     std::fill_n(buffers.sum.data(), rows, T(0));
@@ -118,7 +118,7 @@ struct AttentionForward {
     for (std::int64_t j = 0; j < end; j += kKeysOfBlock) {
       const std::int64_t columns = std::min(kKeysOfBlock, end - j);
       const Matrix<T> scores{buffers.scores.data(), rows, columns, columns, 1};
-      gemm(Product<T>{q, k.block(j, 0, columns, width).transposed(), scores});
+      gemm(Product<T>{q, k.block(j, 0, columns, width).transposed(), scores, scale.after});
       const detail::ScoreBlock<T> part{scores.data, columns, masks.from(first, j),
                                        detail::first_seen(is_causal, first, j)};
       detail::run_on_this_thread(
@@ -144,7 +144,9 @@ void _scaled_dot_product_attention_forward(const TensorBase& query, const Tensor
   const detail::WideResult result(output);
   const ContiguousOut logarithms(logsumexp);
   visit_dtype<DtypeSet{kFloat, kDouble}>(q.dtype(), "_scaled_dot_product_attention_forward", [&]<typename T>() {
-    AttentionForward<T>{q, k, v, mask, is_causal, static_cast<T>(scale), result.tensor(), logarithms.data<T>()}.run();
+    AttentionForward<T>{
+        q, k, v, mask, is_causal, detail::ScoreScale(static_cast<T>(scale)), result.tensor(), logarithms.data<T>()}
+        .run();
   });
   result.finish();
   logarithms.finish();

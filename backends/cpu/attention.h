@@ -14,6 +14,7 @@
 #include <keyway/core/tensor/tensor_base.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -53,6 +54,15 @@ class WideResult : public operands::ResultBeside<copy_elements> {
       : ResultBeside(result, result.dtype() == wide_dtype(result.dtype())
                                  ? result
                                  : make_tensor(result.sizes(), wide_dtype(result.dtype()), result.device())) {}
+};
+
+// A scale of scores: queries are scaled before they are multiplied, where it is finite. Infinity times a query is no
+// number wherever that has a zero, and so comes after the products.
+template <typename T>
+struct ScoreScale {
+  explicit ScoreScale(T scale)
+      : before(std::isfinite(scale) ? scale : T(1)), after(std::isfinite(scale) ? T(1) : scale) {}
+  T before, after;
 };
 
 // A dense copy of a block, times `factor`.

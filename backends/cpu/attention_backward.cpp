@@ -37,6 +37,7 @@ struct GradientRows {
   T* gradients;
   const T* logsumexp;
   const T* expected;  // sum(G O)
+  T scale;            // of gradients
   std::int64_t begin = 0, end = 0;
 
   [[gnu::always_inline]] void row(std::int64_t r) const {
@@ -45,8 +46,8 @@ struct GradientRows {
     const T log_sum = logsumexp[r], mean = expected[r];
     KEYWAY_INDEPENDENT
     for (std::int64_t i = 0; i < n; ++i) {
-      p[i] = p[i] == lowest_value<T>() ? T(0) : decaying_exp(p[i] - log_sum);
-      g[i] = p[i] == 0 ? T(0) : p[i] * (g[i] - mean);
+      p[i] = p[i] == lowest_value<T>() ? T(0) : given_decaying_exp(p[i] - log_sum);
+      g[i] = p[i] == 0 ? T(0) : scale * p[i] * (g[i] - mean);
     }
     for (std::int64_t i = n; i < block.keys; ++i) p[i] = g[i] = 0;
   }
@@ -61,7 +62,7 @@ struct AttentionBackward {
 
   const TensorBase &grad, &query, &key, &value, &mask;
   bool is_causal;
-  T scale;
+  detail::ScoreScale<T> scale;
   const TensorBase& output;
   const T* logsumexp;
   const TensorBase &grad_query, &grad_key, &grad_value;
@@ -137,7 +138,8 @@ struct AttentionBackward {
       const Matrix<const T> all = detail::head_of<const T>(tensor, n, h);
       return all.block(first, 0, rows, all.columns);
     };
-    const Matrix<const T> q = detail::scaled(rows_of(query), scale, buffers.scaled_query.data()), g = rows_of(grad);
+    const Matrix<const T> q = detail::scaled(rows_of(query), scale.before, buffers.scaled_query.data()),
+                          g = rows_of(grad);
     detail::run_on_this_thread(InnerProductRows<T>{g, rows_of(output), buffers.expected.data()}, rows);
     const auto k = detail::head_of<const T>(key, n, h / shared_by),
                v = detail::head_of<const T>(value, n, h / shared_by);
@@ -150,16 +152,17 @@ struct AttentionBackward {
       const Matrix<const T> k_block = k.block(j, 0, columns, width);
       const Matrix<T> p{buffers.weights.data(), rows, columns, columns, 1};
       const Matrix<T> ds{buffers.gradients.data(), rows, columns, columns, 1};
-      gemm(Product<T>{q, k_block.transposed(), p});
+      gemm(Product<T>{q, k_block.transposed(), p, scale.after});
       gemm(Product<T>{g, v.block(j, 0, columns, values).transposed(), ds});
       const detail::ScoreBlock<T> block{p.data, columns, masks.from(first, j), detail::first_seen(is_causal, first, j)};
       const T* const logarithms = logsumexp + (n * heads + h) * queries + first;
-      detail::run_on_this_thread(GradientRows<T>{block, ds.data, logarithms, buffers.expected.data()}, rows);
+      detail::run_on_this_thread(GradientRows<T>{block, ds.data, logarithms, buffers.expected.data(), scale.after},
+                                 rows);
       add_product(p.transposed(), g, value_sum.block(j, 0, columns, values));
       gemm(Product<T>{ds, k_block, query_sum, T(1), j == 0 ? T(0) : T(1), query_sum});
       add_product(ds.transposed(), q, key_sum.block(j, 0, columns, width));
     }
-    write(query_sum, scale, detail::head_of<T>(grad_query, n, h).block(first, 0, rows, width));
+    write(query_sum, scale.before, detail::head_of<T>(grad_query, n, h).block(first, 0, rows, width));
   }
 
   static void add_product(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& to) {
@@ -203,7 +206,7 @@ void _scaled_dot_product_attention_backward(const TensorBase& grad_output, const
                          v,
                          mask,
                          is_causal,
-                         static_cast<T>(scale),
+                         detail::ScoreScale(static_cast<T>(scale)),
                          result,
                          static_cast<const T*>(logarithms.data_ptr()),
                          for_query.tensor(),

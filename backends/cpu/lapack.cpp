@@ -27,9 +27,6 @@ struct Functions {
   void (*getrf)(const Int* m, const Int* n, T* a, const Int* lda, Int* pivots, Int* info) = nullptr;
   void (*geqrf)(const Int* m, const Int* n, T* a, const Int* lda, T* tau, T* work, const Int* lwork,
                 Int* info) = nullptr;
-  void (*trsm)(const char* side, const char* uplo, const char* transa, const char* diag, const Int* m, const Int* n,
-               const T* alpha, const T* a, const Int* lda, T* b, const Int* ldb, Length, Length, Length,
-               Length) = nullptr;
   // Those of complex numbers take more workspace, and give complex results where the real ones give two lists.
   void (*syevd)(const char* jobz, const char* uplo, const Int* n, T* a, const Int* lda, R* w, T* work, const Int* lwork,
                 Int* iwork, const Int* liwork, Int* info, Length, Length) = nullptr;
@@ -63,7 +60,6 @@ void find_all(LibraryFunctions<>& library, char letter, Functions<T>& to) {
   library.find(named("potrf").c_str(), to.potrf);
   library.find(named("getrf").c_str(), to.getrf);
   library.find(named("geqrf").c_str(), to.geqrf);
-  library.find(named("trsm").c_str(), to.trsm);
   if constexpr (kIsComplex<T>) {
     library.find(named("heevd").c_str(), to.heevd);
     library.find(named("gesdd").c_str(), to.complex_gesdd);
@@ -318,27 +314,13 @@ Int geev(Matrix<T> a, complex<Real<T>>* values, complex<Real<T>>* vectors) {
   return info;
 }
 
-template <typename T>
-void trsm(bool left, Triangle triangle, bool unit, Matrix<const T> a, Matrix<T> b) {
-  const LibraryLock lock;
-  const bool is_row_major = a.row_stride != 1;
-  const bool is_upper_in_memory = (triangle == Triangle::Upper) != is_row_major;
-  const Int m = to_int(b.rows), n = to_int(b.columns), ldb = leading(b);
-  const Int lda = leading(is_row_major ? a.transposed() : a);
-  const char side = left ? 'L' : 'R', stored = is_upper_in_memory ? 'U' : 'L', transposed = is_row_major ? 'T' : 'N';
-  const char diagonal = unit ? 'U' : 'N';
-  const T one(1);
-  functions<T>().trsm(&side, &stored, &transposed, &diagonal, &m, &n, &one, a.data, &lda, b.data, &ldb, 1, 1, 1, 1);
-}
-
-#define KEYWAY_LAPACK_OF(T)                                              \
-  template Int potrf<T>(Triangle, Matrix<T>);                            \
-  template Int getrf<T>(Matrix<T>, Int*);                                \
-  template void geqrf<T>(Matrix<T>, T*);                                 \
-  template Int syevd<T>(Triangle, bool, Matrix<T>, Real<T>*);            \
-  template Int gesdd<T>(Matrix<T>, Real<T>*, Matrix<T>, Matrix<T>);      \
-  template Int geev<T>(Matrix<T>, complex<Real<T>>*, complex<Real<T>>*); \
-  template void trsm<T>(bool, Triangle, bool, Matrix<const T>, Matrix<T>);
+#define KEYWAY_LAPACK_OF(T)                                         \
+  template Int potrf<T>(Triangle, Matrix<T>);                       \
+  template Int getrf<T>(Matrix<T>, Int*);                           \
+  template void geqrf<T>(Matrix<T>, T*);                            \
+  template Int syevd<T>(Triangle, bool, Matrix<T>, Real<T>*);       \
+  template Int gesdd<T>(Matrix<T>, Real<T>*, Matrix<T>, Matrix<T>); \
+  template Int geev<T>(Matrix<T>, complex<Real<T>>*, complex<Real<T>>*);
 KEYWAY_LAPACK_OF(float)
 KEYWAY_LAPACK_OF(double)
 KEYWAY_LAPACK_OF(complex<float>)

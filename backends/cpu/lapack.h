@@ -41,8 +41,5 @@ std::int32_t gesdd(Matrix<T> a, Real<T>* s, Matrix<T> u, Matrix<T> vh);
 // Eigenvalues, and the right eigenvectors as columns where `vectors` is not null, of length 1; destroys A.
 template <typename T>
 std::int32_t geev(Matrix<T> a, complex<Real<T>>* values, complex<Real<T>>* vectors);
-// B = A^-1 B, or B A^-1, of a triangle of A, whose diagonal is taken for ones if `unit`. A may be row-major too.
-template <typename T>
-void trsm(bool left, Triangle triangle, bool unit, Matrix<const T> a, Matrix<T> b);
 
 }  // namespace keyway::inline v1::lapack

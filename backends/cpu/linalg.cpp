@@ -30,6 +30,16 @@ Opmath<T> factor(const Scalar& scalar) {
   return scalar.to<Opmath<T>>();
 }
 
+// alpha a b + beta add. Where alpha is 0 there is no product, as in the BLAS: NaN and infinities of a and b are not
+// seen.
+template <typename T>
+Product<T> sum_of(Matrix<const T> a, Matrix<const T> b, const Matrix<T>& c, const Scalar& alpha, const Scalar& beta,
+                  const Matrix<const T>& add) {
+  const Opmath<T> of_product = factor<T>(alpha);
+  if (of_product == Opmath<T>(0)) a.columns = b.rows = 0;
+  return {a, b, c, of_product, factor<T>(beta), add};
+}
+
 }  // namespace
 
 void mm(const TensorBase& self, const TensorBase& mat2, TensorBase& out) {
@@ -43,12 +53,8 @@ void addmm(const TensorBase& self, const TensorBase& mat1, const TensorBase& mat
   visit_dtype<kNumberTypes>(out.dtype(), "addmm", [&]<typename T>() {
     const DimVector strides = broadcast_strides(self, 2);
     const Matrix<T> c = matrix_of<T>(out);
-    gemm(Product<T>{matrix_of<const T>(mat1),
-                    matrix_of<const T>(mat2),
-                    c,
-                    factor<T>(alpha),
-                    factor<T>(beta),
-                    {static_cast<const T*>(self.data_ptr()), c.rows, c.columns, strides[0], strides[1]}});
+    const Matrix<const T> add{static_cast<const T*>(self.data_ptr()), c.rows, c.columns, strides[0], strides[1]};
+    gemm(sum_of<T>(matrix_of<const T>(mat1), matrix_of<const T>(mat2), c, alpha, beta, add));
   });
 }
 
@@ -68,8 +74,7 @@ void baddbmm(const TensorBase& self, const TensorBase& batch1, const TensorBase&
       const Matrix<T> c = slice<T>(out, i);
       const Matrix<const T> add = {static_cast<const T*>(self.data_ptr()) + i * strides[0], c.rows, c.columns,
                                    strides[1], strides[2]};
-      return Product<T>{slice<const T>(batch1, i), slice<const T>(batch2, i), c,
-                        factor<T>(alpha),          factor<T>(beta),           add};
+      return sum_of<T>(slice<const T>(batch1, i), slice<const T>(batch2, i), c, alpha, beta, add);
     });
   });
 }

@@ -1,6 +1,7 @@
 #include <keyway/core/dtype/default_dtype.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/comparison_composites.h>
+#include <keyway/ops/rules/contracts.h>
 
 #include <limits>
 
@@ -11,6 +12,7 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 }
 
 bool equal(const Tensor& self, const Tensor& other) {
+  (void)same_device({{"self", self}, {"other", other}});
   if (self.sizes() != other.sizes()) return false;
   return (self == other).all().item().to<bool>();
 }

@@ -2,6 +2,7 @@
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/composite/decompositions.h>
 #include <keyway/ops/decompositions_composites.h>
+#include <keyway/ops/rules/contracts.h>
 
 #include <algorithm>
 #include <string>
@@ -172,6 +173,7 @@ std::tuple<Tensor, Tensor, Tensor> linalg_lu(const Tensor& A, bool pivot) {
 
 std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& LU_data, const Tensor& LU_pivots, bool unpack_data,
                                              bool unpack_pivots) {
+  (void)same_device({{"LU_data", LU_data}, {"LU_pivots", LU_pivots}});
   const std::int64_t m = LU_data.size(-2), n = LU_data.size(-1), rank = std::min(m, n);
   Tensor P = none_like(LU_data), L = P, U = P;
   if (unpack_data) {

@@ -1,5 +1,6 @@
 #include <keyway/ops/all.h>
 #include <keyway/ops/rules/broadcast.h>
+#include <keyway/ops/rules/contracts.h>
 #include <keyway/ops/scatter_composites.h>
 
 namespace keyway::inline v1::composite {
@@ -38,6 +39,7 @@ Tensor index_reduce(const Tensor& self, std::int64_t dim, const Tensor& index, c
 
 // The n-th position where the mask holds takes the n-th element: n by a running count.
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  (void)common_device({{"self", self}, {"mask", mask}, {"source", source}});
   const DimVector sizes = broadcast_sizes(self.sizes(), mask.sizes());
   const Tensor holds = mask.expand(sizes), count = holds.reshape({-1}).cumsum(0);
   if (count.numel() > 0 && !count.is_meta()) {

@@ -1,6 +1,7 @@
 // Where elements belong in sequences in order; sets of elements.
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/numbers.h>
+#include <keyway/ops/rules/contracts.h>
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/ops/searching_composites.h>
 
@@ -86,6 +87,7 @@ Tensor bucketize_number(const Scalar& self, const Tensor& boundaries, bool out_i
 
 // Where each element would stand among the others in order, it stands, or it is not among them.
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool invert) {
+  (void)common_device({{"elements", elements}, {"test_elements", test_elements}});
   const ScalarType dtype = (Promotion() << elements << test_elements).result();
   const std::int64_t n = test_elements.numel();
   if (n == 0) return keyway::full_like(elements, invert, TensorOptions().dtype(kBool));
@@ -105,6 +107,7 @@ Tensor isin_of_number(const Scalar& element, const Tensor& test_elements, bool a
 
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right,
                     std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
+  (void)common_device({{"sorted_sequence", sorted_sequence}, {"self", self}});
   const Tensor sequence = sorter ? sorted_sequence.gather(-1, *sorter) : sorted_sequence;
   const Tensor positions = positions_in(sequence, self, right || side == "right");
   return out_int32 ? positions.to(kInt) : positions;

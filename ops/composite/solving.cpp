@@ -1,6 +1,7 @@
 // Equations with matrices, and what is made of their solutions.
 #include <keyway/core/base/error.h>
 #include <keyway/ops/composite/decompositions.h>
+#include <keyway/ops/rules/contracts.h>
 #include <keyway/ops/solving_composites.h>
 
 #include <algorithm>
@@ -192,6 +193,8 @@ Tensor logdet(const Tensor& self) {
 
 Tensor linalg_matrix_rank_tensors(const Tensor& input, const std::optional<Tensor>& atol,
                                   const std::optional<Tensor>& rtol, bool hermitian) {
+  const Tensor none;
+  (void)common_device({{"input", input}, {"atol", atol ? *atol : none}, {"rtol", rtol ? *rtol : none}});
   if (input.numel() == 0) return keyway::zeros(batch_sizes(input), input.options().dtype(kLong));
   const Tensor values = sizes_of_values(input, hermitian);
   const Tensor bound = bound_of(input, values.amax(-1), atol, rtol);

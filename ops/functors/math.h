@@ -55,17 +55,36 @@ struct StandardMath {
   KEYWAY_MATH_FUNCTION(sqrt)
   KEYWAY_MATH_FUNCTION(sin)
   KEYWAY_MATH_FUNCTION(cos)
-  KEYWAY_MATH_FUNCTION(tan)
   KEYWAY_MATH_FUNCTION(asin)
   KEYWAY_MATH_FUNCTION(acos)
   KEYWAY_MATH_FUNCTION(atan)
   KEYWAY_MATH_FUNCTION(sinh)
   KEYWAY_MATH_FUNCTION(cosh)
-  KEYWAY_MATH_FUNCTION(tanh)
   KEYWAY_MATH_FUNCTION(asinh)
   KEYWAY_MATH_FUNCTION(acosh)
   KEYWAY_MATH_FUNCTION(atanh)
 #undef KEYWAY_MATH_FUNCTION
+
+  template <std::floating_point T>
+  KEYWAY_HD static T tanh(T x) {
+    return std::tanh(x);
+  }
+  // Imaginary numbers have imaginary ones, though these may be NaN, which the devices' library does not know.
+  template <std::floating_point T>
+  KEYWAY_HD static complex<T> tanh(complex<T> z) {
+    if (z.real() == 0 && !std::isfinite(z.imag())) return {z.real(), z.imag() - z.imag()};
+    return from_library<T>(detail::complex_library::tanh(to_library(z)));
+  }
+  template <std::floating_point T>
+  KEYWAY_HD static T tan(T x) {
+    return std::tan(x);
+  }
+  // Likewise of real ones.
+  template <std::floating_point T>
+  KEYWAY_HD static complex<T> tan(complex<T> z) {
+    if (z.imag() == 0 && !std::isfinite(z.real())) return {z.real() - z.real(), z.imag()};
+    return from_library<T>(detail::complex_library::tan(to_library(z)));
+  }
 
   template <std::floating_point T>
   KEYWAY_HD static T exp2(T x) {

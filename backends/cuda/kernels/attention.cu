@@ -11,9 +11,11 @@
 #include <keyway/backends/cuda/kernels/multiply.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/top_and_sum.cuh>
+#include <keyway/backends/cuda/kernels/zeros.h>
 #include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -23,18 +25,19 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
-// Which scores of a row count, and what is added to them. Operands of the rows: scores, the mask or scores again, the
-// row's number among those of the block.
+// Which scores of a row count, by what they are scaled, and what is added to them. Operands of the rows: products of
+// queries and keys, the mask or these again, the row's number among those of the block.
 template <typename T>
 struct Masking {
   using Kind = AttentionMask::Kind;
   Kind kind;
   bool is_causal;
+  Opmath<T> scale;
   std::int64_t first_query, queries;  // of the block, of each head
 
   __device__ Opmath<T> score(const Row<3>& row, std::int64_t i) const {
     using Acc = Opmath<T>;
-    const Acc score = row.at<const Acc>(0, i);
+    const Acc score = scale * row.at<const Acc>(0, i);
     if (is_causal && i > first_query + row.number(2) % queries) return -std::numeric_limits<Acc>::infinity();
     if (kind == Kind::Numbers) return score + opmath(row.at<const T>(1, i));
     if (kind == Kind::Bools && row.at<const std::uint8_t>(1, i) == 0) return -std::numeric_limits<Acc>::infinity();
@@ -88,7 +91,6 @@ struct ScoreGradientsOfRow {
   const Acc* grads;  // of weights
   T* weights;
   T* gradients;  // of scores
-  Acc scale;
 
   __device__ void operator()(const Row<3>& row) const {
     if (row.n() == 0) return;
@@ -97,7 +99,7 @@ struct ScoreGradientsOfRow {
     for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) {
       const Acc score = masking.score(row, i);
       const Acc weight = score == -std::numeric_limits<Acc>::infinity() ? Acc(0) : std::exp(score - log_sum);
-      const Acc slope = weight == 0 ? Acc(0) : scale * weight * (grads[first + i] - mean);
+      const Acc slope = weight == 0 ? Acc(0) : masking.scale * weight * (grads[first + i] - mean);
       weights[first + i] = static_cast<T>(weight);
       gradients[first + i] = static_cast<T>(slope);
     }
@@ -138,25 +140,38 @@ struct Attention {
     const std::int64_t row_bytes = arrays * keys * static_cast<std::int64_t>(each);
     return {{examples, served, shared_by, queries}, row_bytes, attention_bytes()};
   }
+  // Keys that some queries of a block see. The others are left out: what they hold reaches nothing, nor is it reached.
+  std::int64_t seen(const AttentionBlock& block) const {
+    return is_causal ? std::min(keys, block.queries.first + block.queries.count) : keys;
+  }
   // Memory for an array of the scores of each block.
   TensorBase new_scores(const AttentionBlocks& blocks, ScalarType of) const {
     return make_tensor({blocks.most_rows(), keys}, of, device);
   }
 
   // Matrices of a block: of memory for scores, of a tensor that has a row for each query, and of one that has it for
-  // each key.
+  // each key, of which those are taken that are seen.
   TensorBase scores_of(const AttentionBlock& block, const TensorBase& memory) const {
-    return matrices_at(memory, 0, block.matrices, block.rows, keys);
+    return matrices_at(memory, 0, block.matrices, block.rows, seen(block));
   }
   TensorBase queries_of(const AttentionBlock& block, const TensorBase& tensor, std::int64_t columns) const {
     return matrices_at(tensor, block.first_row, block.matrices, block.rows, columns);
   }
-  TensorBase keys_of(const AttentionBlock& block, const TensorBase& tensor, std::int64_t columns) const {
+  TensorBase all_keys_of(const AttentionBlock& block, const TensorBase& tensor, std::int64_t columns) const {
     return matrices_at(tensor, block.first_matrix * keys, block.matrices, keys, columns);
   }
+  TensorBase keys_of(const AttentionBlock& block, const TensorBase& tensor, std::int64_t columns) const {
+    return seen_of(block, all_keys_of(block, tensor, columns));
+  }
+  TensorBase seen_of(const AttentionBlock& block, const TensorBase& matrices) const {
+    return make_view(matrices, {matrices.sizes()[0], seen(block), matrices.sizes()[2]}, matrices.strides(),
+                     matrices.storage_offset());
+  }
 
+  // Products of queries and keys. What they are scaled by is no factor of a product: one of 0 would hide what is no
+  // number.
   void score(const AttentionBlock& block, const TensorBase& scores) const {
-    multiply({queries_of(block, query, width), transposed(keys_of(block, key, width)), scores, scale});
+    multiply({queries_of(block, query, width), transposed(keys_of(block, key, width)), scores});
   }
 
   // Calls f(row_space, masking) for the rows of scores of a block, unless there are none.
@@ -165,9 +180,10 @@ struct Attention {
     using Kind = typename Masking<T>::Kind;
     if (block.matrices * block.rows == 0) return;
     const std::int64_t of_heads = block.served.count * block.heads.count, of_queries = block.queries.count;
-    const DimVector sizes{block.examples.count, of_heads, of_queries, keys};
+    const std::int64_t width_of_row = seen(block), of_head = of_queries * width_of_row;
+    const DimVector sizes{block.examples.count, of_heads, of_queries, width_of_row};
     const TensorBase all =
-        make_view(scores, sizes, {of_heads * of_queries * keys, of_queries * keys, keys, 1}, scores.storage_offset());
+        make_view(scores, sizes, {of_heads * of_head, of_head, width_of_row, 1}, scores.storage_offset());
     TensorBase added = all;
     Kind kind = Kind::None;
     if (mask.defined()) {
@@ -180,7 +196,8 @@ struct Attention {
                             block.queries.first * strides[2]);
     }
     RowSpace row_space(sizes, 3);
-    f(row_space.tensor(all).tensor(added).number(), Masking<T>{kind, is_causal, block.queries.first, of_queries});
+    const Masking<T> masking{kind, is_causal, static_cast<Opmath<T>>(scale), block.queries.first, of_queries};
+    f(row_space.tensor(all).tensor(added).number(), masking);
   }
 };
 
@@ -239,8 +256,9 @@ class SumOfBlocks {
 
   // Adds the product of a matrix, turned, and another one.
   void add(const AttentionBlock& block, const TensorBase& a, const TensorBase& b) const {
-    const TensorBase to = of_.keys_of(block, out_, columns_);
-    const TensorBase& sum = sum_.defined() ? sum_ : to;
+    const TensorBase to = of_.all_keys_of(block, out_, columns_), all = sum_.defined() ? sum_ : to;
+    const TensorBase sum = of_.seen_of(block, all);
+    if (block.begins && sum.numel() < all.numel()) fill_with_zeros(all);
     if (block.begins) {
       multiply({transposed(a), b, sum});
     } else {
@@ -280,8 +298,7 @@ void attend_backward(const Attention<T>& of, const TensorBase& grad_output, cons
                                            static_cast<const Acc*>(expected.data_ptr()) + block.first_row,
                                            static_cast<const Acc*>(grads.data_ptr()),
                                            static_cast<T*>(weights.data_ptr()),
-                                           static_cast<T*>(gradients.data_ptr()),
-                                           static_cast<Acc>(of.scale)};
+                                           static_cast<T*>(gradients.data_ptr())};
       rows<3>(row_space, functor, of.device);
     });
     multiply({gradients, of.keys_of(block, of.key, of.width), of.queries_of(block, to.query.tensor(), of.width)});

@@ -8,6 +8,7 @@
 #include <keyway/core/dtype/visit_dtype.h>
 
 #include <cmath>
+#include <limits>
 
 namespace keyway::inline v1::cuda {
 
@@ -25,8 +26,10 @@ struct NormalizerOfRow {
     const auto all = top_and_sum<Acc>(x);
     if (!row.leads()) return;
     Acc* const pair = &row.at<Acc>(0, 0);
-    pair[0] = all.top;
-    pair[1] = std::log(all.sum);
+    // Where no number is greater than minus infinity, TopAndSum has none.
+    const bool has_top = all.top > std::numeric_limits<Acc>::lowest() || all.sum > 0;
+    pair[0] = has_top ? all.top : -std::numeric_limits<Acc>::infinity();
+    pair[1] = has_top ? std::log(all.sum) : std::numeric_limits<Acc>::quiet_NaN();
   }
 };
 

@@ -116,24 +116,20 @@ __global__ void __launch_bounds__(kTileThreads) multiply_tiles(const __grid_cons
 
 void own_multiply(const MatrixProduct& product) {
   Matrices a = matrices_of(product.a), b = matrices_of(product.b);
-  if (a.columns == 0) {
-    // What is empty may lie nowhere, where no step may be taken.
+  const auto leave_out = [&] {
     a = {nullptr, a.batch, a.rows, 0};
     b = {nullptr, b.batch, 0, b.columns};
-  }
+  };
+  if (a.columns == 0) leave_out();  // what is empty may lie nowhere, where no step may be taken
   const Matrices out = matrices_of(product.out);
   const Matrices add = product.add.defined() ? matrices_of(product.add) : out;
   const Device device = product.out.device();
   const cudaStream_t stream = runtime_stream(cuda_device_guard().get_stream(device));
   visit_dtype<kNumberTypes>(product.a.dtype(), "a product", [&]<typename T>() {
     const ProductTiles tiles(out.batch, out.rows, out.columns);
-    const TileLaunch<T> all{a,
-                            b,
-                            add,
-                            out,
-                            tiles,
-                            static_cast<TileSum<T>>(product.alpha.to<Opmath<T>>()),
-                            static_cast<TileSum<T>>(product.beta.to<Opmath<T>>())};
+    const auto alpha = static_cast<TileSum<T>>(product.alpha.to<Opmath<T>>());
+    if (alpha == TileSum<T>(0)) leave_out();  // as cuBLASLt does: NaN and infinities are not seen
+    const TileLaunch<T> all{a, b, add, out, tiles, alpha, static_cast<TileSum<T>>(product.beta.to<Opmath<T>>())};
     if (product.out.dtype() == product.a.dtype()) {
       launch(&multiply_tiles<T, T>, tiles.blocks(), kTileThreads, stream, all);
     } else if constexpr (!std::is_same_v<T, Opmath<T>>) {

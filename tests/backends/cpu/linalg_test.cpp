@@ -3,6 +3,7 @@
 #include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -194,6 +195,30 @@ TEST_CASE("addmm adds to its own result") {
       cpu::addmm(out, a, b, beta, alpha, out);
       check_products<float>(a, b, out, alpha, beta, before);
     }
+  }
+}
+
+TEST_CASE("a product times 0 is not read: what is no number in it does not reach the result, as in the BLAS") {
+  for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble, kComplexFloat}) {
+    visit_dtype<DtypeSet{kHalf, kBFloat16, kFloat, kDouble, kComplexFloat}>(dtype, "test", [&]<typename T>() {
+      for (const std::int64_t n : {1, 2, 40, 200}) {
+        const auto filled = [&](const Sizes& sizes, float number) {
+          const TensorBase tensor = make_tensor(sizes, dtype, DeviceType::CPU);
+          fill_storage<T>(tensor, [&] { return static_cast<T>(number); });
+          return tensor;
+        };
+        const TensorBase nan = filled({n, n}, NAN), batch = filled({3, n, n}, NAN), ones = filled({n, n}, 1);
+        for (const int beta : {0, 2}) {
+          TensorBase out = filled({n, n}, 7), all = filled({3, n, n}, 7);
+          cpu::addmm(ones, nan, nan, beta, 0, out);
+          cpu::baddbmm(ones, batch, batch, beta, 0.0, all);
+          for (const TensorBase& result : {out, all}) {
+            const std::vector<Exact<T>> numbers = numbers_of<T>(result);
+            CHECK(std::count(numbers.begin(), numbers.end(), Exact<T>(beta)) == result.numel());
+          }
+        }
+      }
+    });
   }
 }
 

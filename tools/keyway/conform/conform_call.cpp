@@ -21,8 +21,10 @@ namespace {
 
 constexpr std::uint64_t kSeed = 7;  // of random operators, for every call
 
+// Not what is expanded to more elements than its memory has.
 bool can_be_compared(const TensorBase& tensor) {
-  return kCastTypes.contains(tensor.dtype()) && tensor.nbytes() <= tensor.storage().nbytes();
+  const std::size_t room = tensor.storage().nbytes() / tensor.itemsize();
+  return kCastTypes.contains(tensor.dtype()) && static_cast<std::size_t>(tensor.numel()) <= room;
 }
 
 }  // namespace

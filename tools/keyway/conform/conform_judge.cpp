@@ -3,6 +3,7 @@
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/ops/all.h>
 #include <keyway/tools/keyway/conform/conform_judge.h>
+#include <keyway/tools/keyway/conform/defined_results.h>
 #include <keyway/tools/keyway/conform/spread_elements.h>
 #include <keyway/tools/keyway/fuzz/results.h>
 
@@ -46,6 +47,7 @@ double sum_of_integers(const std::vector<TensorBase>& tensors) {
 Outcome ConformJudge::judge(const std::vector<Value>& values) const {
   if (!can_be_made(values)) return {Verdict::NotServed, "tensors that cannot be copied"};
   if (writes_shared_list(op_, values)) return {Verdict::NotServed, "a list that is written, and memory that is shared"};
+  if (has_default_of_device(op_, values)) return {Verdict::NotServed, "a default that each device has its own of"};
   const Outcome outcome = compare(values);
   return outcome.verdict == Verdict::Returned ? compare(with_spread_elements(values)) : outcome;
 }
@@ -91,6 +93,7 @@ std::string ConformJudge::result_difference(const std::vector<Value>& values, co
     }
     // What shares memory with an argument is compared with it.
     if (!op_.has_values() || kinship_of(a, given).shares_with >= 0 || !kCastTypes.contains(a.dtype())) continue;
+    if (has_choice(op_, values)) continue;
     Expected held{.cpu = b, .exact = {}, .is_pointwise = op_.is_pointwise(), .is_basic = op_.is_basic()};
     if (unrounded.size() == got.size() && unrounded[i].sizes() == b.sizes()) held.exact = unrounded[i];
     const std::string problem = neighbours_.float_difference(values, on_cpu(a), held, [&](const ConformCall& call) {
@@ -105,6 +108,23 @@ std::string ConformJudge::result_difference(const std::vector<Value>& values, co
     if ((b.is(ValueTag::Int) || b.is(ValueTag::Bool) || b.is(ValueTag::Double)) && to_string(a) != to_string(b)) {
       return fmt::format("result {} is {}, not {}", i, to_string(a), to_string(b));
     }
+  }
+  return has_choice(op_, values) ? defined_difference(values, there, cpu, exact) : "";
+}
+
+// Of results that their definition leaves a choice.
+std::string ConformJudge::defined_difference(const std::vector<Value>& values, const ConformCall& there,
+                                             const ConformCall& cpu, const ConformCall& exact) const {
+  const std::vector<TensorBase> got = defined_parts(op_, there), expected = defined_parts(op_, cpu);
+  const std::vector<TensorBase> unrounded = defined_parts(op_, exact);
+  for (std::size_t i = 0; i < got.size() && i < expected.size(); ++i) {
+    Expected held{.cpu = expected[i], .exact = {}, .computed_in = narrowest_float(tensors_of(cpu.results))};
+    if (unrounded.size() == expected.size() && unrounded[i].sizes() == expected[i].sizes()) held.exact = unrounded[i];
+    const std::string problem = neighbours_.float_difference(values, got[i], held, [&](const ConformCall& call) {
+      const std::vector<TensorBase> parts = defined_parts(op_, call);
+      return i < parts.size() ? parts[i] : TensorBase();
+    });
+    if (!problem.empty()) return fmt::format("part {} of what the results have to be: {}", i, problem);
   }
   return {};
 }
@@ -147,6 +167,7 @@ std::string ConformJudge::argument_difference(const std::vector<Value>& values, 
                            b.storage().nbytes());
       }
       std::string problem;
+      if (op_.is_written(i) && has_choice(op_, values)) continue;
       if (op_.is_written(i)) {
         Expected held{.cpu = b,
                       .exact = {},
@@ -179,6 +200,7 @@ std::string ConformJudge::repeat_difference(const std::vector<Value>& values, co
 std::string ConformJudge::gradient_difference(const std::vector<Value>& values, const ConformCall& there,
                                               const ConformCall& cpu, const ConformCall& exact) const {
   std::vector<Tensor> a, b, unrounded;
+  if (has_choice(op_, values) || has_lost_gradients(op_, values)) return {};
   try {
     b = reference_->gradients(cpu);
     unrounded = reference_->gradients(exact);

@@ -32,6 +32,8 @@ class ConformJudge final : public Judge {
   Outcome compare(const std::vector<Value>& values) const;
   std::string result_difference(const std::vector<Value>& values, const ConformCall& there, const ConformCall& cpu,
                                 const ConformCall& exact) const;
+  std::string defined_difference(const std::vector<Value>& values, const ConformCall& there, const ConformCall& cpu,
+                                 const ConformCall& exact) const;
   std::string argument_difference(const std::vector<Value>& values, const ConformCall& there, const ConformCall& cpu,
                                   const ConformCall& exact) const;
   std::string written_difference(const std::vector<Value>& values, const TensorBase& got, const Expected& expected,

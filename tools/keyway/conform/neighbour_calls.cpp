@@ -26,6 +26,17 @@ int last_bit_of(ScalarType dtype) {
   }
 }
 
+// Changes the complex numbers among the arguments by as many units of float64. Whether there are any.
+bool change_numbers(Stack& arguments, int units) {
+  bool any = false;
+  for (IValue& argument : arguments) {
+    if (!argument.is(ValueTag::Complex)) continue;
+    any = true;
+    argument = IValue(argument.to_complex() * (1 + std::ldexp(units, -52)));
+  }
+  return any;
+}
+
 }  // namespace
 
 TensorBase widened(const TensorBase& tensor) {
@@ -73,24 +84,45 @@ double NeighbourCalls::error_elsewhere(const std::vector<Value>& values) const {
   return greatest;
 }
 
-ConformCall NeighbourCalls::nearby(const std::vector<Value>& values, int units, bool in_own_dtype) const {
+// Of sums in float64, how far the reference errs in float32, where that can be asked; infinite where it has no digit.
+double NeighbourCalls::error_in_float32(std::vector<Value> values, const Find& find) const {
+  if (shares_memory(values)) return 0;
+  for (Value& value : values) {
+    for (TensorRecipe& recipe : value.tensors) {
+      if (recipe.dtype == kDouble) recipe.dtype = kFloat;
+      if (recipe.dtype == kComplexDouble) recipe.dtype = kComplexFloat;
+    }
+  }
+  const ConformCall wide = exact(values);
+  ConformCall call = reference_.call(op_.arguments(values, DeviceType::CPU));
+  if (!call.error.empty()) return 0;
+  const TensorBase rounded = find(call), unrounded = find(wide);
+  const bool fits = rounded.defined() && unrounded.defined() && rounded.sizes() == unrounded.sizes();
+  const double error = fits ? error_of_sums(rounded, unrounded) : 0;
+  constexpr double kNoDigit = 1 << 21;  // of 24 bits; how many of 53 there are is not known then
+  return error < kNoDigit ? error : INFINITY;
+}
+
+ConformCall NeighbourCalls::nearby(const std::vector<Value>& values, Step step, bool in_own_dtype) const {
   if (shares_memory(values)) return {};
   Stack arguments = op_.arguments(values, DeviceType::CPU);
   const std::optional<ScalarType> narrowest = narrowest_float(tensors_of(arguments));
-  if (!narrowest) return {};
-  const int own = last_bit_of(*narrowest);
-  const double part = std::ldexp(units, in_own_dtype ? own : std::min(own, -23));
+  const bool has_complex = change_numbers(arguments, step.units);
+  if (!narrowest && !has_complex) return {};
+  const int own = last_bit_of(narrowest.value_or(kDouble));
+  const double part = std::ldexp(step.units, in_own_dtype || step.is_rounded ? own : std::min(own, -23));
   std::int64_t number = 0;
   update_tensors(arguments, [&](TensorBase& tensor) {
     if (!is_floating_point(tensor.dtype()) && !is_complex(tensor.dtype())) return;
     const NoGradGuard no_grad;
-    const std::int64_t begin = number++;
-    tensor = widened(tensor);
+    const std::int64_t begin = number++ + (step.is_rounded ? 1 : 0);
+    if (!step.is_rounded) tensor = widened(tensor);
     const Tensor all =
         make_view(tensor, {static_cast<std::int64_t>(tensor.storage().nbytes() / tensor.itemsize())}, {1}, 0);
     // Up, up, down, and so on, from another place on in each tensor: neighbours and pairs differ in different ways.
     const Tensor signs = (remainder(arange(begin, begin + all.numel(), kDouble), 3) < 1.5).to(kDouble) * 2 - 1;
-    all.copy_(all * (signs * part + 1).to(all.dtype()));
+    const Tensor factors = signs * part + 1;
+    all.copy_(Tensor(widened(all)) * (is_complex(all.dtype()) ? factors.to(kComplexDouble) : factors));
   });
   ConformCall call = reference_.call(std::move(arguments));
   return call.error.empty() ? call : ConformCall();
@@ -103,8 +135,9 @@ std::string NeighbourCalls::float_difference(const std::vector<Value>& values, c
   if (expected.is_pointwise) {
     expected.error_elsewhere = error_elsewhere(values);
   } else {
-    for (const int units : {1, -1, 2, -3}) {
-      const TensorBase nearby_result = find(nearby(values, units, in_own_dtype));
+    if (!expected.exact.defined()) expected.error_in_float32 = error_in_float32(values, find);
+    for (const Step step : {Step{1}, Step{-1}, Step{2}, Step{-3}, Step{1, true}, Step{-1, true}, Step{2, true}}) {
+      const TensorBase nearby_result = find(nearby(values, step, in_own_dtype));
       if (nearby_result.defined() && nearby_result.sizes() == got.sizes()) expected.nearby.push_back(nearby_result);
     }
   }

@@ -21,8 +21,13 @@ class NeighbourCalls {
   // these dtypes already, or they share memory.
   ConformCall exact(const std::vector<Value>& values) const;
   // With each number changed by as many units as float32 would round it by, if the call has narrower floats than
-  // float64; with `in_own_dtype`, as the narrowest of them would.
-  ConformCall nearby(const std::vector<Value>& values, int units, bool in_own_dtype = false) const;
+  // float64; with `in_own_dtype`, as the narrowest of them would. A step that is rounded is made in that dtype, as the
+  // call is then: how the reference itself errs nearby. Complex numbers that are no tensors change, too.
+  struct Step {
+    int units;
+    bool is_rounded = false;
+  };
+  ConformCall nearby(const std::vector<Value>& values, Step step, bool in_own_dtype = false) const;
 
   // `find` is where the tensor is in another call with the same arguments; undefined if it is not there.
   using Find = std::function<TensorBase(const ConformCall&)>;
@@ -32,6 +37,7 @@ class NeighbourCalls {
 
  private:
   double error_elsewhere(const std::vector<Value>& values) const;
+  double error_in_float32(std::vector<Value> values, const Find& find) const;
 
   const ConformOperator& op_;
   const Reference& reference_;

@@ -115,7 +115,7 @@ class PrecisionJudge final : public Judge {
     const std::string problem = value_difference(got, held);
     if (problem.empty()) return {};
     for (const int units : {1, -1, 2, -3}) {
-      const TensorBase result = find(neighbours_.nearby(values, units, is_composite));
+      const TensorBase result = find(neighbours_.nearby(values, {units}, is_composite));
       if (result.defined() && result.sizes() == got.sizes()) held.nearby.push_back(result);
     }
     return value_difference(got, held);

@@ -20,7 +20,8 @@ struct Expected {
   bool is_basic = true;
   // What the result was computed in, if it was written to a tensor of a wider dtype.
   std::optional<ScalarType> computed_in = std::nullopt;
-  double greatest_term = 0;  // of sums: what is known of the magnitude of their terms
+  double greatest_term = 0;     // of sums: what is known of the magnitude of their terms
+  double error_in_float32 = 0;  // of sums in float64: by how many ulp the CPU errs in a call in float32
   // Of others: what the CPU gives for arguments that differ in their last bits.
   std::vector<TensorBase> nearby = {};
 };
@@ -34,14 +35,17 @@ struct Expected {
 //   pointwise otherwise                               four times the CPU's greatest error, at least 4 ulp
 //   sums of many, in ulp of the greatest element      four times the CPU's error, at least 16 ulp; of float16 and
 //                                                     narrower 1 ulp, since they are summed in float32; 32 where
-//                                                     the CPU's error is not known
+//                                                     the CPU's error is not known, as in float64, or four times
+//                                                     its error in a call in float32
 // A result that is no pointwise one may also be off by four times what differs between those of arguments that differ
-// in their last bits: a difference of great numbers, say. NaN and infinities are where the CPU has them, or where the
-// exact result has; in complex results that are no pointwise ones, the one may stand for the other. Zeros of real
-// pointwise results have the CPU's sign.
+// in their last bits, computed in float64 and in the dtype itself: a difference of great numbers, say. NaN and
+// infinities are where the CPU has them, or where the exact result has; in complex results that are no pointwise ones,
+// numbers with such a part may stand for one another. Zeros of real pointwise results have the CPU's sign.
 std::string value_difference(const TensorBase& got, const Expected& expected);
 // How far floats are from the exact ones, each in units of its own last place.
 double greatest_error(const TensorBase& cpu, const TensorBase& exact);
+// How far they are from these in units of the greatest.
+double error_of_sums(const TensorBase& cpu, const TensorBase& exact);
 
 // Whether the bytes of the elements are equal; NaN is equal to NaN.
 bool same_bits(const TensorBase& a, const TensorBase& b);

@@ -383,3 +383,53 @@ TEST_CASE("CUDA's attention without tensor cores has no more in memory than it m
   });
   CHECK((of_backward > of_gradients && of_backward <= of_gradients + 3000));
 }
+
+TEST_CASE("what a query does not see reaches nothing, nor does it reach that, on the CPU and on CUDA") {
+  if (!has_products()) return;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const ScalarType dtype : {kFloat, kDouble}) {
+    Operands c = make_operands({2, 4, 2, 3, 5, 6, 7}, dtype);  // keys 3 and 4 are seen by no query
+    const Operands plain{c.query.clone(), c.key.clone(), c.value.clone(), c.grad.clone()};
+    c.key.narrow(2, 3, 2).fill_(nan);
+    c.value.narrow(2, 3, 2).fill_(nan);
+    compare(c, std::nullopt, true, 0.5);
+    const Tensor seen = std::get<0>(
+        _scaled_dot_product_attention_forward(plain.query, plain.key, plain.value, std::nullopt, true, 0.5));
+    CHECK(is_close(std::get<0>(_scaled_dot_product_attention_forward(on_cuda(c.query), on_cuda(c.key), on_cuda(c.value),
+                                                                     std::nullopt, true, 0.5)),
+                   seen, 4 * tolerance_of(dtype)));
+    // A query that is no number: so are the gradients of the keys that it sees, and zeros those of the others.
+    c = plain;
+    c.query.fill_(nan);
+    compare(c, std::nullopt, true, 0.5);
+    const auto [output, logsumexp] = _scaled_dot_product_attention_forward(on_cuda(c.query), on_cuda(c.key),
+                                                                           on_cuda(c.value), std::nullopt, true, 1);
+    const Tensor for_key = std::get<1>(_scaled_dot_product_attention_backward(
+        on_cuda(c.grad), on_cuda(c.query), on_cuda(c.key), on_cuda(c.value), std::nullopt, true, 1, output, logsumexp));
+    CHECK(same_values(for_key.narrow(2, 3, 2), zeros({2, 2, 2, 6}, TensorOptions().dtype(dtype))));
+    CHECK(same_values(for_key.narrow(2, 0, 3), full({2, 2, 3, 6}, nan, TensorOptions().dtype(dtype))));
+  }
+}
+
+TEST_CASE("attention takes scales that are zero, infinite, or beyond the dtype, alike on the CPU and on CUDA") {
+  if (!has_products()) return;
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const double scale : {0.0, -0.0, inf, -inf, 1e308}) {
+    INFO(scale);
+    Operands c = make_operands({1, 2, 2, 3, 2, 2, 2}, kFloat);
+    compare(c, std::nullopt, false, scale);
+    compare(c, std::nullopt, true, scale);
+    c.key.select(2, 0).fill_(std::numeric_limits<double>::quiet_NaN());
+    compare(c, std::nullopt, false, scale);
+  }
+  // Of a logarithm that is finite all the same: a product of 2, scaled, and exp of that.
+  const Tensor ones = full({1, 1, 1, 2}, 1, TensorOptions().dtype(kFloat));
+  const Tensor key = arange(0, 3, 2, TensorOptions().dtype(kFloat)).view({1, 1, 1, 2});
+  const Tensor logarithm = zeros({1, 1, 1}, TensorOptions().dtype(kFloat));
+  for (const bool there : {false, true}) {
+    const auto at = [&](const Tensor& tensor) { return there ? on_cuda(tensor) : tensor; };
+    const Tensor for_value = std::get<2>(_scaled_dot_product_attention_backward(
+        at(ones), at(ones), at(key), at(ones), std::nullopt, false, inf, at(ones), at(logarithm)));
+    CHECK(same_values(for_value, full({1, 1, 1, 2}, inf, TensorOptions().dtype(kFloat))));
+  }
+}

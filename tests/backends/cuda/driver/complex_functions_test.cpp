@@ -3,7 +3,9 @@
 #include <keyway/tests/catch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -92,6 +94,25 @@ TEST_CASE("complex powers of CUDA are the CPU's for large and tiny bases and on 
     for (const Scalar& exponent : {Scalar(0.5), Scalar(-1.0), Scalar(0.25), Scalar(complex<double>(0.25, 0.5))}) {
       // The rounding of a logarithm of up to 700 is one of the result's exponent.
       check_close("a power", pow(z.to(kCUDA, dtype), exponent), pow(z, exponent), z, 2000);
+    }
+  }
+}
+
+TEST_CASE("tangents of real and of imaginary numbers that are infinite or none are real and imaginary (C17, G.6)") {
+  if (lacks_device()) return;
+  constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+  for (const ScalarType dtype : {kComplexFloat, kComplexDouble}) {
+    for (const double part : {kInf, -kInf, kNaN}) {
+      for (const double zero : {0.0, -0.0}) {
+        const auto at = [&](double x, double y) {
+          return full({1}, complex<double>(x, y), TensorOptions().dtype(dtype).device(kCUDA));
+        };
+        const Tensor a = view_as_real(keyway::tan(at(part, zero))).to(kCPU, kDouble);
+        const Tensor b = view_as_real(keyway::tanh(at(zero, part))).to(kCPU, kDouble);
+        CHECK((std::isnan(a.data_ptr<double>()[0]) && std::isnan(b.data_ptr<double>()[1])));
+        CHECK((a.data_ptr<double>()[1] == 0 && std::signbit(a.data_ptr<double>()[1]) == std::signbit(zero)));
+        CHECK((b.data_ptr<double>()[0] == 0 && std::signbit(b.data_ptr<double>()[0]) == std::signbit(zero)));
+      }
     }
   }
 }

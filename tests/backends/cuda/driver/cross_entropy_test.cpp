@@ -3,6 +3,7 @@
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 
+#include <cmath>
 #include <limits>
 
 using namespace keyway;
@@ -102,4 +103,20 @@ TEST_CASE("on CUDA the mean of no cross entropies is NaN, and their sum 0") {
   const Tensor x = on_cuda(zeros({0, 3}, TensorOptions())), target = on_cuda(zeros({0}, TensorOptions().dtype(kLong)));
   CHECK(std::isnan(cross_entropy_loss(x, target, {}, 1).item().to<double>()));
   CHECK(cross_entropy_loss(x, target, {}, 2).item().to<double>() == 0);
+}
+
+TEST_CASE("cross entropy keeps minus infinity of a row that has no greater number, and NaN beside it") {
+  if (lacks_device()) return;
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  for (const std::int64_t classes : {2, 9001}) {
+    for (const double number : {nan, -inf}) {
+      const Tensor x = full({1, classes}, number, TensorOptions().dtype(kFloat)), target = zeros({1}, kLong);
+      for (const Tensor& given : {x, on_cuda(x)}) {
+        const Tensor to = given.is_cpu() ? target : on_cuda(target);
+        const Tensor pair = std::get<2>(_cross_entropy_forward(given, to, std::nullopt, 1, kIgnored)).to(kCPU, kFloat);
+        CHECK(pair.view({2}).select(0, 0).item().to<double>() == -inf);
+        CHECK(std::isnan(pair.view({2}).select(0, 1).item().to<double>()));
+      }
+    }
+  }
 }

@@ -155,6 +155,31 @@ TEST_CASE("equations on CUDA have solutions, of as many rows as blocks have or n
   }
 }
 
+TEST_CASE("no step of an equation with a triangle is left out where a factor is zero, on the CPU and on CUDA") {
+  if (!has_products()) return;
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  for (const ScalarType dtype : kDecomposedDtypes) {
+    for (const std::int64_t n : {2, 40}) {
+      // Row 0 is 0 x = 0, and so no number has it; what it is multiplied by elsewhere does not matter.
+      Tensor a = eye(n, TensorOptions().dtype(dtype)), b = zeros({n, 3}, TensorOptions().dtype(dtype));
+      a.select(0, 0).select(0, 0).fill_(0);
+      for (const Tensor& x : {linalg_solve_triangular(a, b, false, true, false),
+                              linalg_solve_triangular(on_cuda(a), on_cuda(b), false, true, false)}) {
+        CHECK(same_values(real(x), full({n, 3}, nan, TensorOptions().dtype(to_real(dtype)))));
+      }
+      // The last x is infinite, and infinity times the zeros above it is no number.
+      a.select(0, 0).select(0, 0).fill_(1);
+      b.select(0, n - 1).fill_(inf);
+      for (const Tensor& x : {linalg_solve_triangular(a, b, true, true, true),
+                              linalg_solve_triangular(on_cuda(a), on_cuda(b), true, true, true),
+                              linalg_solve_triangular(a, b.transpose(0, 1), false, false, true).transpose(0, 1)}) {
+        const Tensor others = real(x).slice(0, 0, n - 1);
+        CHECK(same_values(others, full(others.sizes(), nan, TensorOptions().dtype(to_real(dtype)))));
+      }
+    }
+  }
+}
+
 TEST_CASE("a matrix of a batch on CUDA that is not finite, or has no factors, is named, and leaves the others alone") {
   if (!has_cusolver()) return;
   Tensor batch = identity_of(zeros({3, 2, 2}, TensorOptions().dtype(kDouble)), 2).clone();

@@ -90,3 +90,21 @@ TEST_CASE("what a kernel refused is an error of the next wait for an event of it
   check_says(error_of([&] { event.synchronize(); }), "index_select");
   event.synchronize();
 }
+
+TEST_CASE("tensors on two devices are refused though they are empty, or of shapes that end the matter") {
+  if (lacks_device() || device_count(kCUDA) < 2) return;
+  const auto on = [](IntArrayRef sizes, const char* device, ScalarType dtype = kFloat) {
+    return ones(sizes, TensorOptions().dtype(dtype).device(Device(device)));
+  };
+  const Tensor none = on({0}, "cuda:0"), there = on({0}, "cuda:1");
+  const auto refused = [](const auto& call) {
+    check_says(error_of(call), "cuda:0");
+    check_says(error_of(call), "cuda:1");
+  };
+  refused([&] { (void)equal(on({2}, "cuda:0"), on({3}, "cuda:1")); });
+  refused([&] { (void)isin(none, there); });
+  refused([&] { (void)searchsorted(none, there); });
+  refused([&] { (void)masked_scatter(none, on({0}, "cuda:1", kBool), none); });
+  refused([&] { (void)linalg_matrix_rank(on({0, 0}, "cuda:0"), std::nullopt, on({}, "cuda:1")); });
+  refused([&] { (void)lu_unpack(on({1, 1}, "cuda:0"), on({1}, "cuda:1", kInt), true, false); });
+}

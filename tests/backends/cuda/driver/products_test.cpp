@@ -211,6 +211,18 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a product times 0 is not read on a device, whoever computes it") {
+  if (!has_products()) return;
+  for (const ScalarType dtype : {kHalf, kFloat, kDouble, kComplexHalf, kComplexFloat}) {
+    const TensorOptions there = TensorOptions().dtype(dtype).device(kCUDA);
+    const Tensor nan = full({2, 5, 7}, std::nan(""), there), ones = full({7, 3}, 1, there),
+                 add = full({5, 3}, 1, there);
+    CHECK(same_values(addmm(add, nan.select(0, 0), ones, 2, 0), full({5, 3}, 2, TensorOptions().dtype(dtype))));
+    CHECK(
+        same_values(baddbmm(add, nan, ones.expand({2, 7, 3}), 2, 0), full({2, 5, 3}, 2, TensorOptions().dtype(dtype))));
+  }
+}
+
 TEST_CASE("libraries get memory of their own where the cache has all that there is") {
   if (lacks_device() || std::getenv("KEYWAY_EMULATED_CUDA_BYTES") == nullptr) return;
 #ifdef KEYWAY_SANITIZED

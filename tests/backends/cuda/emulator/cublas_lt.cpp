@@ -139,6 +139,20 @@ struct Columns {
   std::int64_t row_, column_, matrix_;
 };
 
+// What a product is summed in. The real library cuts sums up, and so loses less than one after the other would.
+template <typename T>
+struct ExactSum {
+  using type = T;
+};
+template <>
+struct ExactSum<float> {
+  using type = double;
+};
+template <>
+struct ExactSum<complex<float>> {
+  using type = complex<double>;
+};
+
 template <typename T, typename R>
 void multiply(const EmulatedOperation& operation, Opmath<T> alpha, Columns<const T> a, Columns<const T> b,
               Opmath<T> beta, Columns<const R> c, Columns<R> d, const EmulatedLayout& a_layout,
@@ -147,11 +161,13 @@ void multiply(const EmulatedOperation& operation, Opmath<T> alpha, Columns<const
   for (std::int64_t x = 0; x < result.batch; ++x) {
     for (std::int64_t j = 0; j < result.columns; ++j) {
       for (std::int64_t i = 0; i < result.rows; ++i) {
-        Opmath<T> sum = Opmath<T>(0);
+        using Sum = typename ExactSum<Opmath<T>>::type;
+        Sum all = Sum(0);
         for (std::int64_t p = 0; alpha != Opmath<T>(0) && p < k; ++p) {
-          sum = sum + static_cast<Opmath<T>>(a.at(x, i, p)) * static_cast<Opmath<T>>(b.at(x, p, j));
+          all = all + static_cast<Sum>(static_cast<Opmath<T>>(a.at(x, i, p))) *
+                          static_cast<Sum>(static_cast<Opmath<T>>(b.at(x, p, j)));
         }
-        sum = alpha * sum;
+        Opmath<T> sum = alpha * static_cast<Opmath<T>>(all);
         if (beta != Opmath<T>(0)) sum = sum + beta * static_cast<Opmath<T>>(c.at(x, i, j));
         if (operation.epilogue == CUBLASLT_EPILOGUE_BIAS) {
           sum = sum + static_cast<Opmath<T>>(static_cast<const R*>(operation.bias)[i]);

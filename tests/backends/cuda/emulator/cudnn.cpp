@@ -90,7 +90,7 @@ struct Dense {
   }
 };
 
-// Calls f(offsets of x, w and y) for each product that a convolution sums.
+// Calls f(offsets of x, w and y) for each product that a convolution sums; of x -1 in the padding.
 template <typename F>
 void each_product(const Asked& asked, const F& f) {
   const Dense<const void> x(nullptr, asked.x), w(nullptr, asked.w), y(nullptr, asked.y);
@@ -111,12 +111,14 @@ void each_product(const Asked& asked, const F& f) {
   const auto each_tap = [&](int n, int out, const std::array<int, 3>& at) {
     each_position(w.sizes, [&](const std::array<int, 3>& tap) {
       std::array<int, 3> from{};
+      bool is_inside = true;
       for (std::size_t d = 0; d < 3; ++d) {
         from[d] = at[d] * stride[d] - padding[d] + tap[d] * dilation[d];
-        if (from[d] < 0 || from[d] >= x.sizes[2 + d]) return;
+        is_inside = is_inside && from[d] >= 0 && from[d] < x.sizes[2 + d];
       }
       for (int c = 0; c < of_group; ++c) {
-        f(x.at(n, out / outs * of_group + c, from), w.at(out, c, tap), y.at(n, out, at));
+        const std::int64_t given = is_inside ? x.at(n, out / outs * of_group + c, from) : -1;
+        f(given, w.at(out, c, tap), y.at(n, out, at));
       }
     });
   };
@@ -152,6 +154,11 @@ void compute(Result result, const Asked& asked, T* x, T* w, T* y, bool is_exact)
   std::vector<Sum> sums(static_cast<std::size_t>(size), is_exact ? Sum(0) : Sum(0.5));
   const auto value = [&](T element) { return static_cast<Sum>(as_multiplied(element, asked.by.math)); };
   each_product(asked, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    // The zeros of the padding are multiplied in a result: infinity is no number there.
+    if (i < 0) {
+      if (result == Result::Y) sums[static_cast<std::size_t>(k)] += Sum(0) * value(w[j]);
+      return;
+    }
     switch (result) {
       case Result::X: sums[static_cast<std::size_t>(i)] += value(w[j]) * value(y[k]); break;
       case Result::W: sums[static_cast<std::size_t>(j)] += value(x[i]) * value(y[k]); break;

@@ -96,6 +96,36 @@ TEST_CASE("NaN, infinities and the sign of zero are the CPU's") {
   CHECK(passes(numbers({-0.0}), numbers({0.0}), {}, false));
 }
 
+TEST_CASE("where float64 has no number, one may be as far from the CPU's as elsewhere") {
+  const Tensor exact = numbers({kInf, kNaN}, kDouble), cpu = numbers({1024, 1024});
+  CHECK(passes(numbers({1024 + std::ldexp(1.0, -10), 1024}), cpu, exact, false));
+  CHECK(passes(numbers({kInf, kNaN}), cpu, exact, false));
+  CHECK(!passes(numbers({1025, 1024}), cpu, exact, false));
+  CHECK(!passes(numbers({1024, kInf}), cpu, exact, false));
+  CHECK(!passes(numbers({1024, 1024}), numbers({1024, 1024}).neg(), exact, true));
+}
+
+TEST_CASE("a sum in float64 may err by four times what one in float32 does") {
+  const double ulp = std::ldexp(1.0, -52);
+  Expected held{numbers({1, 0}, kDouble), {}, false};
+  CHECK(value_difference(numbers({1 + 32 * ulp, 0}, kDouble), held).empty());
+  CHECK(!value_difference(numbers({1 + 33 * ulp, 0}, kDouble), held).empty());
+  const double unit = std::ldexp(1.0, -23);
+  held.error_in_float32 = error_of_sums(numbers({1 + 10 * unit, 5 * unit}), numbers({1, 0}, kDouble));
+  CHECK(held.error_in_float32 == 10);
+  CHECK(value_difference(numbers({1 + 40 * ulp, 0}, kDouble), held).empty());
+  CHECK(!value_difference(numbers({1 + 41 * ulp, 0}, kDouble), held).empty());
+}
+
+TEST_CASE("a complex sum with an infinite part has any other part") {
+  const auto of_parts = [](const std::vector<double>& parts) { return view_as_complex(numbers(parts).view({-1, 2})); };
+  CHECK(passes(of_parts({kInf, kNaN}), of_parts({kInf, 0}), {}, false));
+  CHECK(passes(of_parts({0, kNaN}), of_parts({kInf, 0}), {}, false));
+  CHECK(!passes(of_parts({0, 0}), of_parts({kInf, 0}), {}, false));
+  CHECK(!passes(of_parts({1, 0, kNaN, 0}), of_parts({1, 0, 1, 0}), {}, false));
+  CHECK(!passes(of_parts({kInf, kNaN}), of_parts({kInf, 0}), {}, true));
+}
+
 TEST_CASE("of complex sums an infinity may stand for NaN, and no finite number for either") {
   const auto complex_of = [](double real) { return numbers({real}, kComplexFloat); };
   CHECK(passes(complex_of(-kInf), complex_of(kNaN), {}, false));
