@@ -127,4 +127,4 @@ if TYPE_CHECKING:
 else:  # what else is asked for is not there: that is for type checkers to say
     __getattr__ = _lazy.submodules(
         __name__, "accelerator", "amp", "array_api", "cuda", "distributions", "fft", "func", "futures", "graph", "library",
-        "nn", "optim", "profiler", "signal", "special", "testing", others=_is_device_type)
+        "linalg", "nn", "optim", "profiler", "signal", "special", "testing", others=_is_device_type)
