@@ -22,15 +22,16 @@ Stack with_tensors(const ArgumentList& arguments, const Stack& numbered, TensorO
       values[i] = IValue(list_of(values[i].to_int_list()));
     } else {
       std::vector<std::vector<TensorBase>> lists;
-      for (const std::vector<ValueId>& list : values[i].to_list_of<std::vector<ValueId>>()) lists.push_back(list_of(list));
+      for (const std::vector<ValueId>& list : values[i].to_list_of<std::vector<ValueId>>())
+        lists.push_back(list_of(list));
       values[i] = IValue(std::move(lists));
     }
   }
   return values;
 }
 
-// Calls take(id, tensor) for each tensor that a call gave. Throws keyway::Error(Value) if a list has other tensors than in
-// the capture.
+// Calls take(id, tensor) for each tensor that a call gave. Throws keyway::Error(Value) if a list has other tensors than
+// in the capture.
 template <typename Take>
 void take_results(const ArgumentList& returns, const Stack& numbered, const Stack& results, Take&& take) {
   for (std::size_t i = 0; i < results.size(); ++i) {

@@ -35,7 +35,9 @@ constexpr autograd::CaptureListener kListener = {
       for_each_recorder([&](Recorder& r) { r.alias_made(of, alias); });
     },
     [](const TensorBase& leaf) { for_each_recorder([&](Recorder& r) { r.grad_asked(leaf); }); },
-    [](const TensorBase& leaf, const TensorBase& grad) { for_each_recorder([&](Recorder& r) { r.grad_set(leaf, grad); }); },
+    [](const TensorBase& leaf, const TensorBase& grad) {
+      for_each_recorder([&](Recorder& r) { r.grad_set(leaf, grad); });
+    },
 };
 
 constinit std::atomic<CallSite> site_of_calls{nullptr};

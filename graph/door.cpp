@@ -41,13 +41,12 @@ Door::Door(const Graph& graph) : graph_(graph), argument_count_(graph.argument_c
     const auto first = [&](const auto& is_alike) {
       return static_cast<std::size_t>(std::ranges::find_if(inputs, is_alike) - inputs.begin());
     };
-    leaf_.push_back(inputs[i].grad_of == kNoValue
-                        ? i
-                        : first([&](const Input& other) { return other.value == inputs[i].grad_of; }));
-    same_.push_back(first([&](const Input& other) { return other.value == inputs[i].value; }));
-    shared_.push_back(first([&](const Input& other) {
-      return value_of(graph, other).memory == value_of(graph, inputs[i]).memory;
+    leaf_.push_back(inputs[i].grad_of == kNoValue ? i : first([&](const Input& other) {
+      return other.value == inputs[i].grad_of;
     }));
+    same_.push_back(first([&](const Input& other) { return other.value == inputs[i].value; }));
+    shared_.push_back(
+        first([&](const Input& other) { return value_of(graph, other).memory == value_of(graph, inputs[i]).memory; }));
   }
 }
 

@@ -9,13 +9,13 @@
 
 namespace keyway::inline v1::graph {
 
-class Door {
+class KEYWAY_API Door {
  public:
   // Refers to the graph.
   explicit Door(const Graph& graph);
 
-  // The tensors of the inputs, in their order; undefined for a gradient that a leaf does not have. Requires: there are as
-  // many arguments as the graph has.
+  // The tensors of the inputs, in their order; undefined for a gradient that a leaf does not have. Requires: there are
+  // as many arguments as the graph has.
   std::vector<Tensor> inputs(ArrayRef<Tensor> arguments) const;
   // Why the graph does not hold for these inputs, in this thread; nothing if it does.
   std::optional<std::string> input_mismatch(const std::vector<Tensor>& inputs) const;
@@ -31,7 +31,7 @@ class Door {
 
   const Graph& graph_;
   std::size_t argument_count_;
-  std::vector<std::size_t> leaf_;          // of each input that is a gradient, the input that it is the gradient of
+  std::vector<std::size_t> leaf_;           // of each input that is a gradient, the input that it is the gradient of
   std::vector<std::size_t> same_, shared_;  // the first input that is the same tensor, that lies in the same memory
 };
 

@@ -15,8 +15,9 @@ Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<
   make_tensors(inputs);
   place_inputs(inputs);
   for (const Node& node : graph.nodes) learn(node);
-  for (Step& step : steps_) direct_calls_ += step.direct != nullptr ? 1 : 0;
+  for (Step& step : steps_) ++(step.direct != nullptr ? direct_calls_ : other_calls_);
   results = results_of(inputs);
+  join_chains();
   lay_out_memory();
   release();
 }
@@ -29,8 +30,8 @@ void Frame::make_tensors(const std::vector<Tensor>& inputs) {
     const TensorInfo& info = value.info;
     std::int64_t numel = 1;
     for (const std::int64_t size : info.sizes) numel *= size;
-    const auto base = make_intrusive<TensorImpl>(nothing_, info.dtype, IntArrayRef(info.sizes), IntArrayRef(info.strides),
-                                                 numel, /*contiguous=*/false);
+    const auto base = make_intrusive<TensorImpl>(nothing_, info.dtype, IntArrayRef(info.sizes),
+                                                 IntArrayRef(info.strides), numel, /*contiguous=*/false);
     base->set_geometry(info.sizes, info.strides, info.offset, numel);
     tensors_.emplace_back(base);
     in_memory_[static_cast<std::size_t>(value.memory)].push_back(static_cast<ValueId>(id));
@@ -127,8 +128,8 @@ std::unique_ptr<DirectCall> Frame::call_watched(const Node& node, const Stack& a
   return recording.take();
 }
 
-// Has the call use the tensors of the frame in the place of those that the wrapper has made. False if it uses others, such
-// as converted arguments.
+// Has the call use the tensors of the frame in the place of those that the wrapper has made. False if it uses others,
+// such as converted arguments.
 bool Frame::use_own_tensors(DirectCall& call, const Node& node, const Stack& results) {
   std::vector<std::pair<TensorBase, ValueId>> made;
   graph::take_results(node.op->schema().returns(), node.results, results,
@@ -174,6 +175,7 @@ void Frame::lay_out_memory() {
       output_memories_.push_back(static_cast<ValueId>(memory));
       bytes_[memory] = lifetimes[memory].bytes;
     }
+    if (places_[memory] == Place::Chain) place(static_cast<ValueId>(memory), nothing_);
     if (places_[memory] != Place::Arena) lifetimes[memory].bytes = 0;
   }
   layout_ = lay_out(lifetimes);
@@ -181,12 +183,63 @@ void Frame::lay_out_memory() {
   for (std::size_t memory = 0; memory < lifetimes.size(); ++memory) {
     if (in_memory_[memory].empty() || places_[memory] != Place::Arena) continue;
     void* const at = static_cast<char*>(arena_memory_.data()) + layout_.offsets[memory];
-    place(static_cast<ValueId>(memory), Storage(make_intrusive<StorageImpl>(DataPtr(at, DeviceType::CPU),
-                                                                            lifetimes[memory].bytes, false)));
+    place(static_cast<ValueId>(memory),
+          Storage(make_intrusive<StorageImpl>(DataPtr(at, DeviceType::CPU), lifetimes[memory].bytes, false)));
   }
 }
 
+std::vector<Chain::Call> Frame::pointwise_calls(std::size_t first) {
+  std::vector<Chain::Call> calls;
+  for (std::size_t i = first; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    if (step.direct == nullptr || !step.node->op->has_tag("pointwise")) break;
+    Chain::Call call{step.direct.get(), {}};
+    for (const DirectCall::TensorSlot& slot : step.direct->tensors()) {
+      if (slot.is_out && slot.tensor->defined()) call.written.push_back(*slot.tensor);
+    }
+    calls.push_back(std::move(call));
+  }
+  return calls;
+}
+
+std::vector<TensorBase> Frame::passing_tensors(std::size_t begin, std::size_t end,
+                                               const std::vector<Lifetime>& lifetimes) {
+  const auto number_of = [&](const Step& step) { return static_cast<std::size_t>(step.node - graph_.nodes.data()); };
+  const std::size_t first = number_of(steps_[begin]), last = number_of(steps_[end - 1]);
+  std::vector<TensorBase> passing;
+  for (std::size_t i = begin; i < end; ++i) {
+    for_each_value(steps_[i].node->op->schema().returns(), steps_[i].node->results, [&](ValueId id) {
+      const auto memory = static_cast<std::size_t>(id);
+      if (id == kNoValue || memory_of(id) != id || in_memory_[memory].size() != 1) return;
+      if (places_[memory] != Place::Arena || lifetimes[memory].first < first || lifetimes[memory].last > last) return;
+      places_[memory] = Place::Chain;
+      passing.push_back(tensor(id));
+    });
+  }
+  return passing;
+}
+
+void Frame::join_chains() {
+  const std::vector<Lifetime> lifetimes = lifetimes_of(graph_);
+  std::vector<Step> joined;
+  for (std::size_t i = 0; i < steps_.size();) {
+    const std::vector<Chain::Call> calls = pointwise_calls(i);
+    const std::size_t count = Chain::length(calls);
+    if (count < 2) {
+      joined.push_back(std::move(steps_[i++]));
+      continue;
+    }
+    const std::vector<Chain::Call> own(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(count));
+    auto chain = std::make_unique<Chain>(own, passing_tensors(i, i + count, lifetimes));
+    joined.push_back({nullptr, steps_[i].node, {}, std::move(chain)});
+    chained_calls_ += count;
+    i += count;
+  }
+  steps_ = std::move(joined);
+}
+
 void Frame::make_call(Step& step) {
+  if (step.chain != nullptr) return step.chain->run();
   if (step.direct != nullptr) return step.direct->run();
   Stack stack = step.arguments;
   call_boxed(*step.node->op, stack);

@@ -1,8 +1,9 @@
-// Frame: all that one run of a plan needs, made ready once: a tensor for each value of the graph, and its calls, for these
-// tensors.
+// Frame: all that one run of a plan needs, made ready once: a tensor for each value of the graph, and its calls, for
+// these tensors.
 #pragma once
 
 #include <keyway/dispatch/call/direct_call.h>
+#include <keyway/graph/chain.h>
 #include <keyway/graph/graph.h>
 #include <keyway/graph/memory_layout.h>
 
@@ -23,7 +24,8 @@ class Frame {
 
   const ArenaLayout& arena() const { return layout_; }
   std::size_t direct_calls() const { return direct_calls_; }
-  std::size_t other_calls() const { return steps_.size() - direct_calls_; }
+  std::size_t chained_calls() const { return chained_calls_; }  // of the direct ones
+  std::size_t other_calls() const { return other_calls_; }
 
  private:
   // Who makes the memory of a value, and how long it is.
@@ -32,12 +34,15 @@ class Frame {
     Output,   // new in each run, since it leaves it
     Arena,    // the frame's own
     Dynamic,  // that which a call has returned
+    Chain,    // a chain's own, block by block
   };
-  // A call: by its function, or, where it has none that could be called by itself, by the dispatcher.
+  // A call: by its function, or, where it has none that could be called by itself, by the dispatcher; or a chain of
+  // calls.
   struct Step {
     std::unique_ptr<DirectCall> direct;
     const Node* node;
     Stack arguments;  // with tensors
+    std::unique_ptr<Chain> chain = nullptr;
   };
 
   TensorBase& tensor(ValueId id) { return tensors_[static_cast<std::size_t>(id)]; }
@@ -57,22 +62,28 @@ class Frame {
   bool use_own_tensors(DirectCall& call, const Node& node, const Stack& results);
   void take_results(const Node& node, const Stack& results);
   void make_call(Step& step);
+  // Makes chains of steps, where there can be any.
+  void join_chains();
+  // The calls from a step on, up to one that is not pointwise.
+  std::vector<Chain::Call> pointwise_calls(std::size_t first);
+  // The tensors that are made and used by the steps [begin, end) alone.
+  std::vector<TensorBase> passing_tensors(std::size_t begin, std::size_t end, const std::vector<Lifetime>& lifetimes);
   void lay_out_memory();
   // Which inputs a call writes to.
   void note_written(const Step& step);
   std::vector<Tensor> results_of(const std::vector<Tensor>& inputs);
 
   const Graph& graph_;
-  std::vector<TensorBase> tensors_;               // of the values
-  std::vector<std::vector<ValueId>> in_memory_;   // by their memory
-  std::vector<Place> places_;                     // of each memory
+  std::vector<TensorBase> tensors_;              // of the values
+  std::vector<std::vector<ValueId>> in_memory_;  // by their memory
+  std::vector<Place> places_;                    // of each memory
   std::vector<ValueId> output_memories_, dynamic_memories_;
-  std::vector<std::size_t> bytes_;                // of each memory that is an output's
-  std::set<std::size_t> written_inputs_;          // by number
+  std::vector<std::size_t> bytes_;        // of each memory that is an output's
+  std::set<std::size_t> written_inputs_;  // by number
   std::vector<Step> steps_;
   Storage nothing_, arena_memory_;
   ArenaLayout layout_;
-  std::size_t direct_calls_ = 0;
+  std::size_t direct_calls_ = 0, chained_calls_ = 0, other_calls_ = 0;
 };
 
 }  // namespace keyway::inline v1::graph

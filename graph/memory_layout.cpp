@@ -27,7 +27,8 @@ ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes) {
   layout.offsets.resize(lifetimes.size());
   std::vector<std::size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
   std::vector<std::size_t> placed;  // by their offsets
   for (const std::size_t number : order) {
     const Lifetime& own = lifetimes[number];
@@ -61,7 +62,9 @@ ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes) {
 
 std::vector<Lifetime> lifetimes_of(const Graph& graph) {
   std::vector<Lifetime> lifetimes(graph.values.size(), {0, ~std::size_t{0}, 0});
-  const auto memory_of = [&](ValueId id) { return static_cast<std::size_t>(graph.values[static_cast<std::size_t>(id)].memory); };
+  const auto memory_of = [&](ValueId id) {
+    return static_cast<std::size_t>(graph.values[static_cast<std::size_t>(id)].memory);
+  };
   for (const Value& value : graph.values) {
     std::size_t& bytes = lifetimes[static_cast<std::size_t>(value.memory)].bytes;
     bytes = std::max(bytes, end_of(value.info));

@@ -24,8 +24,8 @@ struct ArenaLayout {
 // The largest lifetimes first, each at the lowest place that no other one needs at the same time.
 ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes);
 
-// For each value that is the first in its memory: how much memory it is, and the nodes from the one that makes it to the
-// last one that uses a value in it. Of no bytes for other values, and for memory of inputs.
+// For each value that is the first in its memory: how much memory it is, and the nodes from the one that makes it to
+// the last one that uses a value in it. Of no bytes for other values, and for memory of inputs.
 std::vector<Lifetime> lifetimes_of(const Graph& graph);
 
 }  // namespace keyway::inline v1::graph

@@ -34,20 +34,24 @@ void Plan::give_back(std::unique_ptr<Frame> frame) {
   frames_.push_back(std::move(frame));
 }
 
-std::vector<Tensor> Plan::run(ArrayRef<Tensor> arguments) {
-  KEYWAY_CHECK(arguments.size() == graph_.argument_count(), "the graph has {} arguments, not {}",
-               graph_.argument_count(), arguments.size());
+std::optional<std::string> Plan::try_run(ArrayRef<Tensor> arguments, std::vector<Tensor>& results) {
+  if (arguments.size() != graph_.argument_count()) return door_.mismatch(arguments);
   const std::vector<Tensor> inputs = door_.inputs(arguments);
-  if (const std::optional<std::string> why = door_.input_mismatch(inputs))
-    KEYWAY_FAIL(Value, "the graph does not hold for this call: {}", *why);
+  if (std::optional<std::string> why = door_.input_mismatch(inputs)) return why;
   const ExcludeDispatchKeyGuard above(DispatchKeySet(Functionality::Autocast) | kAutogradKeys);
-  std::vector<Tensor> results;
   std::unique_ptr<Frame> frame = take_frame();
   if (frame != nullptr)
     results = frame->run(inputs);
   else
     frame = std::make_unique<Frame>(graph_, inputs, results);
   give_back(std::move(frame));
+  return std::nullopt;
+}
+
+std::vector<Tensor> Plan::run(ArrayRef<Tensor> arguments) {
+  std::vector<Tensor> results;
+  if (const std::optional<std::string> why = try_run(arguments, results))
+    KEYWAY_FAIL(Value, "the graph does not hold for this call: {}", *why);
   return results;
 }
 
@@ -55,7 +59,8 @@ Plan::Statistics Plan::statistics() const {
   const std::lock_guard lock(mutex_);
   if (frames_.empty()) return {};
   const Frame& frame = *frames_.back();
-  return {frame.direct_calls(), frame.other_calls(), frame.arena().bytes, frame.arena().live_bytes};
+  return {frame.direct_calls(), frame.chained_calls(), frame.other_calls(), frame.arena().bytes,
+          frame.arena().live_bytes};
 }
 
 }  // namespace keyway::inline v1::graph

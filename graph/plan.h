@@ -31,12 +31,15 @@ class KEYWAY_API Plan {
   // What graph::run gives, with the same effects. The first run, and the first of each further thread at the same time,
   // makes the graph ready. May be called from several threads. Throws as graph::run does.
   std::vector<Tensor> run(ArrayRef<Tensor> arguments);
+  // The same; if the graph does not hold for the arguments, says why, and has done nothing.
+  std::optional<std::string> try_run(ArrayRef<Tensor> arguments, std::vector<Tensor>& results);
 
   struct Statistics {
-    std::size_t direct_calls;  // of functions, with everything ready
-    std::size_t other_calls;   // by the dispatcher
-    std::size_t arena_bytes;   // of the memory that values share
-    std::size_t live_bytes;    // the most of it that is needed at one time
+    std::size_t direct_calls;   // of functions, with everything ready
+    std::size_t chained_calls;  // of these, the ones that are made block by block with others
+    std::size_t other_calls;    // by the dispatcher
+    std::size_t arena_bytes;    // of the memory that values share
+    std::size_t live_bytes;     // the most of it that is needed at one time
   };
   // Of a frame that is ready; all zero before the first run.
   Statistics statistics() const;

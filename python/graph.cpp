@@ -47,6 +47,12 @@ class RunnableGraph {
     const LockReleased unlocked;
     return plan_ == nullptr || !planned ? graph::run(graph(), arguments) : plan_->run(arguments);
   }
+  // The results, or why the graph does not hold for these arguments.
+  nb::object attempt(const std::vector<Tensor>& arguments) {
+    std::vector<Tensor> results;
+    const std::optional<std::string> why = unlocked([&] { return try_run(arguments, results); });
+    return why ? nb::cast(*why) : nb::cast(results);
+  }
   std::vector<std::pair<std::string, std::string>> nodes() const {
     std::vector<std::pair<std::string, std::string>> nodes;
     for (const graph::Node& node : graph().nodes) nodes.emplace_back(node.op->full_name(), node.site);
@@ -56,6 +62,7 @@ class RunnableGraph {
     const graph::Plan::Statistics known = plan_ == nullptr ? graph::Plan::Statistics{} : plan_->statistics();
     nb::dict statistics;
     statistics["direct_calls"] = known.direct_calls;
+    statistics["chained_calls"] = known.chained_calls;
     statistics["other_calls"] = known.other_calls;
     statistics["arena_bytes"] = known.arena_bytes;
     statistics["live_bytes"] = known.live_bytes;
@@ -63,6 +70,13 @@ class RunnableGraph {
   }
 
  private:
+  std::optional<std::string> try_run(const std::vector<Tensor>& arguments, std::vector<Tensor>& results) {
+    if (plan_ != nullptr) return plan_->try_run(arguments, results);
+    if (std::optional<std::string> why = graph::mismatch(graph_, arguments)) return why;
+    results = graph::run(graph_, arguments);
+    return std::nullopt;
+  }
+
   Graph graph_;  // without a plan
   std::unique_ptr<graph::Plan> plan_;
 };
@@ -75,6 +89,8 @@ void add_graph(nb::module_& module) {
       .def("__str__", [](const RunnableGraph& graph) { return graph::to_string(graph.graph()); })
       .def("run", &RunnableGraph::run, nb::arg("arguments"), nb::arg("planned") = true,
            "The results, a list of tensors, for a list of arguments; without `planned` by one call after the other.")
+      .def("attempt", &RunnableGraph::attempt, nb::arg("arguments"),
+           "The results, or a text that says why the graph does not hold for these arguments.")
       .def("mismatch", &RunnableGraph::mismatch, nb::arg("arguments"),
            "Why the graph does not hold for these arguments; None if it does.")
       .def("nodes", &RunnableGraph::nodes, "The full name of each call's operator, and where the call was made.")

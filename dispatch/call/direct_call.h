@@ -15,9 +15,14 @@ namespace keyway::inline v1 {
 
 class KEYWAY_API DirectCall {
  public:
+  DirectCall() = default;
   virtual ~DirectCall();
+  DirectCall(const DirectCall&) = delete;
+  DirectCall& operator=(const DirectCall&) = delete;
   // Calls the function with the arguments that it was given then, on what its tensors hold now.
   virtual void run() = 0;
+  // The same call, with handles of its own.
+  virtual std::unique_ptr<DirectCall> clone() const = 0;
 
   // The tensors among the arguments; another handle may be put in the place of each. `is_out` of one that the function
   // takes as TensorBase&: a result, or what it writes to.
@@ -28,8 +33,8 @@ class KEYWAY_API DirectCall {
   virtual std::vector<TensorSlot> tensors() = 0;
 };
 
-// While it lives, functions of spies in this thread are kept as calls: the wrapper of an operator is called with a spy in
-// the place of the backend's function, which calls that and notes what it was given.
+// While it lives, functions of spies in this thread are kept as calls: the wrapper of an operator is called with a spy
+// in the place of the backend's function, which calls that and notes what it was given.
 class KEYWAY_API DirectCallRecording {
  public:
   // Requires: `called` has the type of the spy that the wrapper is called with.
@@ -64,12 +69,14 @@ struct KeptArgument {
   using type = std::remove_cvref_t<Arg>;
   static type keep(const type& arg) { return arg; }
   static Arg give(type& kept) { return kept; }
+  static type copy(const type& kept) { return kept; }
 };
 template <>
 struct KeptArgument<std::string_view> {
   using type = std::string;
   static type keep(std::string_view arg) { return std::string(arg); }
   static std::string_view give(const type& kept) { return kept; }
+  static type copy(const type& kept) { return kept; }
 };
 template <typename T>
 struct KeptArgument<ArrayRef<T>> {
@@ -82,7 +89,8 @@ struct KeptArgument<ArrayRef<T>> {
     std::copy(arg.begin(), arg.end(), kept.items.get());
     return kept;
   }
-  static ArrayRef<T> give(const type& kept) { return {kept.items.get(), kept.size}; }
+  static ArrayRef<T> give(const type& kept) { return ArrayRef<T>(kept.items.get(), kept.size); }
+  static type copy(const type& kept) { return keep(give(kept)); }
 };
 template <typename T>
 struct KeptArgument<std::optional<T>> {
@@ -90,6 +98,7 @@ struct KeptArgument<std::optional<T>> {
   using type = std::optional<typename Inner::type>;
   static type keep(const std::optional<T>& arg) { return arg ? type(Inner::keep(*arg)) : type(); }
   static std::optional<T> give(type& kept) { return kept ? std::optional<T>(Inner::give(*kept)) : std::nullopt; }
+  static type copy(const type& kept) { return kept ? type(Inner::copy(*kept)) : type(); }
 };
 
 template <typename Arg, typename Kept>
@@ -110,7 +119,10 @@ class TypedDirectCall<void(Args...)> final : public DirectCall {
   TypedDirectCall(Function* function, const std::remove_cvref_t<Args>&... args)
       : function_(function), kept_(KeptArgument<Args>::keep(args)...) {}
 
+  TypedDirectCall(const TypedDirectCall& other) : TypedDirectCall(other, std::index_sequence_for<Args...>()) {}
+
   void run() override { run_with(std::index_sequence_for<Args...>()); }
+  std::unique_ptr<DirectCall> clone() const override { return std::make_unique<TypedDirectCall>(*this); }
   std::vector<TensorSlot> tensors() override {
     std::vector<TensorSlot> slots;
     std::apply([&](auto&... kept) { (add_tensors<Args>(kept, slots), ...); }, kept_);
@@ -118,6 +130,9 @@ class TypedDirectCall<void(Args...)> final : public DirectCall {
   }
 
  private:
+  template <std::size_t... I>
+  TypedDirectCall(const TypedDirectCall& other, std::index_sequence<I...>)
+      : DirectCall(), function_(other.function_), kept_(KeptArgument<Args>::copy(std::get<I>(other.kept_))...) {}
   template <std::size_t... I>
   void run_with(std::index_sequence<I...>) {
     function_(KeptArgument<Args>::give(std::get<I>(kept_))...);

@@ -10,7 +10,7 @@ from typing import Any
 from keyway import _C
 from keyway._C import Tensor, _graph
 from keyway._graphs.watched import Watched, watching
-from keyway._transforms.trees import leaves_of, rebuilt, same_structure
+from keyway._transforms.trees import children, leaves_of, rebuilt, same_structure
 
 _LEVELS = ("program", "executed")
 
@@ -39,6 +39,7 @@ class Graph:
         self._arguments = arguments  # as (args, kwargs), with _TENSOR for each tensor
         self._results = results  # likewise, with an Output for each
         self._watched = watched
+        self._is_flat = arguments is not None and not arguments[1] and all(children(a) is None for a in arguments[0])
 
     def __str__(self) -> str:
         return str(self._calls)
@@ -59,30 +60,48 @@ class Graph:
         """Why the graph does not hold for a call with these arguments; None if it does."""
         if self._arguments is None:
             return self._calls.mismatch(list(args))
-        if not same_structure(self._arguments, (args, kwargs)):
-            return "the arguments have another structure than in the capture"
-        for expected, given in zip(leaves_of(self._arguments), leaves_of((args, kwargs))):
-            if isinstance(given, Tensor) != (expected is _TENSOR):
-                return "a tensor is an argument in the place of another value, or the reverse"
-            if expected is not _TENSOR and not (type(expected) is type(given) and expected == given):
-                return f"an argument is {given!r}, but was {expected!r} in the capture"
-        change = self._watched.change() if self._watched is not None else None
-        return change or self._calls.mismatch(_tensors_in((args, kwargs)))
+        tensors = self._match(args, kwargs)
+        return tensors if isinstance(tensors, str) else self._calls.mismatch(tensors)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the program gives. What it writes to, arguments or state, is written to."""
-        why = self.mismatch(*args, **kwargs)
-        if why is not None:
-            raise _C.ValueError(f"the graph does not hold for this call: {why}")
-        return self.run(*args, **kwargs)
+        given = self.attempt(args, kwargs)
+        if isinstance(given, str):
+            raise _C.ValueError(f"the graph does not hold for this call: {given}")
+        return given[0]
 
-    def run(self, *args: Any, **kwargs: Any) -> Any:
-        """The same for a call of which mismatch() has said that the graph holds."""
-        tensors = self._calls.run(_tensors_in((args, kwargs)))
+    def attempt(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | str:
+        """A tuple of what the program gives, or why the graph does not hold for these arguments."""
         if self._arguments is None:
-            return tuple(tensors)
-        leaves = [tensors[leaf.number] if isinstance(leaf, Output) else leaf for leaf in leaves_of(self._results)]
-        return rebuilt(self._results, leaves)
+            given = self._calls.attempt(list(args))
+            return given if isinstance(given, str) else (tuple(given),)
+        tensors = self._match(args, kwargs)
+        given = tensors if isinstance(tensors, str) else self._calls.attempt(tensors)
+        if isinstance(given, str):
+            return given
+        if isinstance(self._results, Output):
+            return (given[0],)
+        leaves = [given[leaf.number] if isinstance(leaf, Output) else leaf for leaf in leaves_of(self._results)]
+        return (rebuilt(self._results, leaves),)
+
+    def _match(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor] | str:
+        """The tensors among the arguments; why the graph does not hold for them, as far as Python knows."""
+        if self._is_flat and not kwargs and len(args) == len(self._arguments[0]):
+            leaves, expected = args, self._arguments[0]  # most calls
+        elif same_structure(self._arguments, (args, kwargs)):
+            leaves, expected = leaves_of((args, kwargs)), leaves_of(self._arguments)
+        else:
+            return "the arguments have another structure than in the capture"
+        tensors = []
+        for was, given in zip(expected, leaves):
+            if was is _TENSOR:
+                if not isinstance(given, Tensor):
+                    return f"an argument is a {type(given).__name__}, but was a tensor in the capture"
+                tensors.append(given)
+            elif type(was) is not type(given) or was != given:
+                return f"an argument is {given!r}, but was {was!r} in the capture"
+        change = self._watched.change() if self._watched is not None else None
+        return tensors if change is None else change
 
 
 class Captured:

@@ -35,12 +35,12 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         why = "the first call"
         for number, graph in enumerate(self._graphs):
-            reason = graph.mismatch(*args, **kwargs)
-            if reason is None:
+            given = graph.attempt(args, kwargs)
+            if not isinstance(given, str):
                 if number > 0:
                     self._graphs.insert(0, self._graphs.pop(number))
-                return graph.run(*args, **kwargs)
-            why = reason if number == 0 else why
+                return given[0]
+            why = given if number == 0 else why
         if _C._graph.is_capturing() or len(self._captures) >= _MOST_MISSES:
             return self.__wrapped__(*args, **kwargs)
         return self._capture(why, args, kwargs)

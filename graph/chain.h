@@ -1,0 +1,62 @@
+// Chain: pointwise calls that follow one another, made for a block of their elements at a time, which stays in the
+// cache from one call to the next. The calls are those of the operators' own functions, on tensors that are a block.
+#pragma once
+
+#include <keyway/dispatch/call/direct_call.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace keyway::inline v1::graph {
+
+class Chain {
+ public:
+  struct Call {
+    const DirectCall* call;
+    std::vector<TensorBase> written;  // of its tensors
+  };
+  // How many of the calls, from the first on, can be one chain: what each writes has one shape, all it reads broadcasts
+  // to that, and memory that is written is used by one tensor alone, or by equal ones.
+  static std::size_t length(const std::vector<Call>& calls);
+  // Of calls of which length() is their number. `passing` are the tensors that are written and read in the chain alone:
+  // they get memory for a block.
+  Chain(const std::vector<Call>& calls, const std::vector<TensorBase>& passing);
+
+  // Makes the calls, for what their tensors hold now. One run at a time.
+  void run();
+
+ private:
+  // A tensor of the calls, and what of it is in a block: rows of its first dimension, or, if it has none of the
+  // chain's, all of it.
+  struct Operand {
+    TensorBase whole;
+    bool has_rows;
+    bool passes;
+  };
+  // What one thread works with: the calls, on its own tensors.
+  struct Lane {
+    std::vector<TensorBase> blocks;  // one for each operand
+    std::vector<std::unique_ptr<DirectCall>> calls;
+  };
+
+  void add_operand(const TensorBase& whole, bool passes);
+  void choose_rows();
+  std::unique_ptr<Lane> make_lane() const;
+  std::unique_ptr<Lane> take_lane();
+  void place(Lane& lane) const;
+  void move_to(Lane& lane, std::int64_t first, std::int64_t count) const;
+  void run_rows(std::int64_t begin, std::int64_t end);
+
+  std::vector<Operand> operands_;
+  std::vector<std::unique_ptr<DirectCall>> calls_;  // on the whole tensors
+  std::vector<std::int64_t> sizes_;                 // of the chain: its shape, or one dimension of all elements
+  bool is_flat_ = false;
+  std::int64_t row_elements_ = 1, rows_in_block_ = 1;
+  Storage nothing_ = make_storage(0, DeviceType::CPU);  // where blocks lie between runs
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Lane>> lanes_;  // that no thread uses
+};
+
+}  // namespace keyway::inline v1::graph
