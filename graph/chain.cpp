@@ -64,6 +64,15 @@ class Uses {
 
 }  // namespace
 
+void run_named(DirectCall& call, const OperatorEntry& op) {
+  try {
+    call.run();
+  } catch (Error& error) {
+    error.leave_op(op.short_name());
+    throw;
+  }
+}
+
 std::size_t Chain::length(const std::vector<Call>& calls) {
   if (calls.empty() || calls[0].written.empty() || calls[0].written[0].numel() < kFewest) return 0;
   Uses uses(calls[0].written[0].sizes());
@@ -76,6 +85,7 @@ Chain::Chain(const std::vector<Call>& calls, const std::vector<TensorBase>& pass
   sizes_ = calls[0].written[0].sizes().vec();
   for (const Call& call : calls) {
     calls_.push_back(call.call->clone());
+    ops_.push_back(call.op);
     for (const TensorBase& tensor : tensors_of(*call.call))
       add_operand(tensor, std::ranges::any_of(passing, [&](const TensorBase& p) { return p.is_same(tensor); }));
   }
@@ -178,7 +188,7 @@ void Chain::run_rows(std::int64_t begin, std::int64_t end) {
   place(lane);
   for (std::int64_t row = begin; row < end; row += rows_in_block_) {
     move_to(lane, row, std::min(rows_in_block_, end - row));
-    for (const auto& call : lane.calls) call->run();
+    for (std::size_t i = 0; i < lane.calls.size(); ++i) run_named(*lane.calls[i], *ops_[i]);
   }
 }
 

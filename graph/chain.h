@@ -3,6 +3,7 @@
 #pragma once
 
 #include <keyway/dispatch/call/direct_call.h>
+#include <keyway/dispatch/call/operator_entry.h>
 
 #include <cstdint>
 #include <memory>
@@ -11,10 +12,14 @@
 
 namespace keyway::inline v1::graph {
 
+// Makes a call of an operator's function; errors get the operator's name.
+void run_named(DirectCall& call, const OperatorEntry& op);
+
 class Chain {
  public:
   struct Call {
     const DirectCall* call;
+    const OperatorEntry* op;
     std::vector<TensorBase> written;  // of its tensors
   };
   // How many of the calls, from the first on, can be one chain: what each writes has one shape, all it reads broadcasts
@@ -51,6 +56,7 @@ class Chain {
 
   std::vector<Operand> operands_;
   std::vector<std::unique_ptr<DirectCall>> calls_;  // on the whole tensors
+  std::vector<const OperatorEntry*> ops_;           // of the calls
   std::vector<std::int64_t> sizes_;                 // of the chain: its shape, or one dimension of all elements
   bool is_flat_ = false;
   std::int64_t row_elements_ = 1, rows_in_block_ = 1;

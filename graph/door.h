@@ -13,6 +13,8 @@ class KEYWAY_API Door {
  public:
   // Refers to the graph.
   explicit Door(const Graph& graph);
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
 
   // The tensors of the inputs, in their order; undefined for a gradient that a leaf does not have. Requires: there are
   // as many arguments as the graph has.

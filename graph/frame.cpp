@@ -193,7 +193,7 @@ std::vector<Chain::Call> Frame::pointwise_calls(std::size_t first) {
   for (std::size_t i = first; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
     if (step.direct == nullptr || !step.node->op->has_tag("pointwise")) break;
-    Chain::Call call{step.direct.get(), {}};
+    Chain::Call call{step.direct.get(), step.node->op, {}};
     for (const DirectCall::TensorSlot& slot : step.direct->tensors()) {
       if (slot.is_out && slot.tensor->defined()) call.written.push_back(*slot.tensor);
     }
@@ -240,7 +240,7 @@ void Frame::join_chains() {
 
 void Frame::make_call(Step& step) {
   if (step.chain != nullptr) return step.chain->run();
-  if (step.direct != nullptr) return step.direct->run();
+  if (step.direct != nullptr) return run_named(*step.direct, *step.node->op);
   Stack stack = step.arguments;
   call_boxed(*step.node->op, stack);
   take_results(*step.node, stack);

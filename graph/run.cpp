@@ -35,25 +35,16 @@ std::vector<std::vector<ValueId>> last_uses(const Graph& graph) {
   return ended;
 }
 
-}  // namespace
-
-std::optional<std::string> mismatch(const Graph& graph, ArrayRef<Tensor> arguments) {
-  return Door(graph).mismatch(arguments);
-}
-
-std::vector<Tensor> run(const Graph& graph, ArrayRef<Tensor> arguments) {
-  const Door door(graph);
-  if (const std::optional<std::string> why = door.mismatch(arguments))
-    KEYWAY_FAIL(Value, "the graph does not hold for this call: {}", *why);
+// Makes the calls. `ended` are the values that no call after each uses.
+std::vector<Tensor> make_calls(const Graph& graph, const std::vector<std::vector<ValueId>>& ended,
+                               const std::vector<Tensor>& inputs) {
   std::vector<Tensor> values(graph.values.size());
   const auto tensor_of = [&](ValueId id) -> Tensor& { return values[static_cast<std::size_t>(id)]; };
-  const std::vector<Tensor> inputs = door.inputs(arguments);
   for (std::size_t i = 0; i < inputs.size(); ++i) tensor_of(graph.inputs[i].value) = inputs[i];
   // What stands above the level has done its part in the capture.
   DispatchKeySet above_level = DispatchKeySet(Functionality::Autocast);
   if (graph.level == Level::Executed) above_level = above_level | kAutogradKeys;
   const ExcludeDispatchKeyGuard above(above_level);
-  const std::vector<std::vector<ValueId>> ended = last_uses(graph);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     const FunctionSchema& schema = node.op->schema();
@@ -69,6 +60,36 @@ std::vector<Tensor> run(const Graph& graph, ArrayRef<Tensor> arguments) {
   std::vector<Tensor> outputs;
   for (const ValueId id : graph.outputs) outputs.push_back(id == kNoValue ? Tensor() : tensor_of(id));
   return outputs;
+}
+
+}  // namespace
+
+std::optional<std::string> mismatch(const Graph& graph, ArrayRef<Tensor> arguments) {
+  return Door(graph).mismatch(arguments);
+}
+
+std::vector<Tensor> run(const Graph& graph, ArrayRef<Tensor> arguments) {
+  const Door door(graph);
+  if (const std::optional<std::string> why = door.mismatch(arguments))
+    KEYWAY_FAIL(Value, "the graph does not hold for this call: {}", *why);
+  return make_calls(graph, last_uses(graph), door.inputs(arguments));
+}
+
+Interpreter::Interpreter(Graph graph) : graph_(std::move(graph)), door_(graph_), ended_(last_uses(graph_)) {}
+
+std::optional<std::string> Interpreter::try_run(ArrayRef<Tensor> arguments, std::vector<Tensor>& results) const {
+  if (arguments.size() != graph_.argument_count()) return door_.mismatch(arguments);
+  const std::vector<Tensor> inputs = door_.inputs(arguments);
+  if (std::optional<std::string> why = door_.input_mismatch(inputs)) return why;
+  results = make_calls(graph_, ended_, inputs);
+  return std::nullopt;
+}
+
+std::vector<Tensor> Interpreter::run(ArrayRef<Tensor> arguments) const {
+  std::vector<Tensor> results;
+  if (const std::optional<std::string> why = try_run(arguments, results))
+    KEYWAY_FAIL(Value, "the graph does not hold for this call: {}", *why);
+  return results;
 }
 
 }  // namespace keyway::inline v1::graph

@@ -1,6 +1,7 @@
 // Runs a graph by making its calls one after the other: what any other way to run it is held to.
 #pragma once
 
+#include <keyway/graph/door.h>
 #include <keyway/graph/graph.h>
 
 #include <optional>
@@ -17,5 +18,22 @@ KEYWAY_API std::optional<std::string> mismatch(const Graph& graph, ArrayRef<Tens
 // The outputs for these arguments. What the program wrote to is written to: arguments, state, generators. At
 // Level::Executed nothing is recorded for backward. Throws keyway::Error(Value) for a mismatch, and what a call throws.
 KEYWAY_API std::vector<Tensor> run(const Graph& graph, ArrayRef<Tensor> arguments);
+
+// A graph that is run so several times.
+class KEYWAY_API Interpreter {
+ public:
+  explicit Interpreter(Graph graph);
+
+  const Graph& graph() const { return graph_; }
+  std::optional<std::string> mismatch(ArrayRef<Tensor> arguments) const { return door_.mismatch(arguments); }
+  std::vector<Tensor> run(ArrayRef<Tensor> arguments) const;
+  // The same; if the graph does not hold for the arguments, says why, and has done nothing.
+  std::optional<std::string> try_run(ArrayRef<Tensor> arguments, std::vector<Tensor>& results) const;
+
+ private:
+  Graph graph_;
+  Door door_;
+  std::vector<std::vector<ValueId>> ended_;  // after each call, the values that no later one uses
+};
 
 }  // namespace keyway::inline v1::graph

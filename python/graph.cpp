@@ -29,28 +29,25 @@ std::string call_site() {
   return caller_line();
 }
 
-// A graph, with the plan of it if there can be one.
+// A graph with its plan, or, where there is none, with what runs it call by call.
 class RunnableGraph {
  public:
   explicit RunnableGraph(Graph graph) {
     if (graph::Plan::is_possible(graph))
       plan_ = std::make_unique<graph::Plan>(std::move(graph));
     else
-      graph_ = std::move(graph);
+      calls_ = std::make_unique<graph::Interpreter>(std::move(graph));
   }
 
-  const Graph& graph() const { return plan_ == nullptr ? graph_ : plan_->graph(); }
+  const Graph& graph() const { return plan_ == nullptr ? calls_->graph() : plan_->graph(); }
   std::optional<std::string> mismatch(const std::vector<Tensor>& arguments) const {
-    return plan_ == nullptr ? graph::mismatch(graph_, arguments) : plan_->mismatch(arguments);
-  }
-  std::vector<Tensor> run(const std::vector<Tensor>& arguments, bool planned) {
-    const LockReleased unlocked;
-    return plan_ == nullptr || !planned ? graph::run(graph(), arguments) : plan_->run(arguments);
+    return plan_ == nullptr ? calls_->mismatch(arguments) : plan_->mismatch(arguments);
   }
   // The results, or why the graph does not hold for these arguments.
   nb::object attempt(const std::vector<Tensor>& arguments) {
     std::vector<Tensor> results;
-    const std::optional<std::string> why = unlocked([&] { return try_run(arguments, results); });
+    const std::optional<std::string> why = unlocked(
+        [&] { return plan_ == nullptr ? calls_->try_run(arguments, results) : plan_->try_run(arguments, results); });
     return why ? nb::cast(*why) : nb::cast(results);
   }
   std::vector<std::pair<std::string, std::string>> nodes() const {
@@ -70,14 +67,7 @@ class RunnableGraph {
   }
 
  private:
-  std::optional<std::string> try_run(const std::vector<Tensor>& arguments, std::vector<Tensor>& results) {
-    if (plan_ != nullptr) return plan_->try_run(arguments, results);
-    if (std::optional<std::string> why = graph::mismatch(graph_, arguments)) return why;
-    results = graph::run(graph_, arguments);
-    return std::nullopt;
-  }
-
-  Graph graph_;  // without a plan
+  std::unique_ptr<graph::Interpreter> calls_;
   std::unique_ptr<graph::Plan> plan_;
 };
 
@@ -87,8 +77,6 @@ void add_graph(nb::module_& module) {
   graph::set_call_site(call_site);
   nb::class_<RunnableGraph>(module, "Graph")
       .def("__str__", [](const RunnableGraph& graph) { return graph::to_string(graph.graph()); })
-      .def("run", &RunnableGraph::run, nb::arg("arguments"), nb::arg("planned") = true,
-           "The results, a list of tensors, for a list of arguments; without `planned` by one call after the other.")
       .def("attempt", &RunnableGraph::attempt, nb::arg("arguments"),
            "The results, or a text that says why the graph does not hold for these arguments.")
       .def("mismatch", &RunnableGraph::mismatch, nb::arg("arguments"),

@@ -6,6 +6,7 @@
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/dispatch/registry/library.h>
 #include <keyway/forward/dual.h>
+#include <keyway/graph/plan.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/from_blob.h>
 #include <keyway/ops/tensor_literal.h>
@@ -322,6 +323,18 @@ TEST_CASE("both levels are captured in one run") {
   const Tensor more = plain.clone();
   y = Tensor();
   CHECK(calls_of(executed.finish({plain, more})) == "mm transpose.int detach clone ");
+}
+
+TEST_CASE("an error in a run names the operator") {
+  const Program program = [](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{in[0].index_select(0, in[1])};
+  };
+  const Graph graph = captured(program, {numbers({3}), tensor({1})});
+  Plan plan(graph);
+  plan.run({numbers({3}), tensor({2})});
+  for (int i = 0; i < 2; ++i)
+    CHECK(error_of([&] { plan.run({numbers({3}), tensor({7})}); }).find("index_select: ") == 0);
+  CHECK(bit_difference(plan.run({numbers({3}), tensor({0})}), {numbers({1})}) == "");
 }
 
 TEST_CASE("random operators draw in each run what they draw eagerly then") {
