@@ -14,6 +14,9 @@ Tensor& take_geometry(Tensor& self, const auto& make_view) {
   autograd::check_inplace("self", self, /*records=*/false);
   const AutoGradMode guard;
   const Tensor view = make_view();
+  KEYWAY_CHECK_AS(Type, view.is_alias_of(self) && view.dtype() == self.dtype(),
+                  "what answered the call of the view, {}, is no view of the tensor, {}", describe(view),
+                  describe(self));
   const bool has_history = self.requires_grad() && !self.is_leaf() && !autograd::is_view(self);
   autograd::Edge edge = has_history ? autograd::gradient_edge(view) : autograd::Edge();
   if (self.is_leaf()) autograd::forget_accumulator(self);
