@@ -8,12 +8,20 @@ namespace keyway::inline v1::composite {
 
 namespace {
 
+// Python may answer the call of a view with any tensor.
+[[noreturn]] KEYWAY_COLD void refuse_view(const Tensor& view, const Tensor& self) {
+  KEYWAY_FAIL(Type, "what answered the call of the view, {}, is no view of the tensor, {}", describe(view),
+              describe(self));
+}
+
 // Gives `self` the geometry of a view of it. What is changed is no value, so that the history goes on under no_grad as
 // well; that of a tensor that is a view itself is made anew from its base when it is asked for.
 Tensor& take_geometry(Tensor& self, const auto& make_view) {
   autograd::check_inplace("self", self, /*records=*/false);
   const AutoGradMode guard;
   const Tensor view = make_view();
+  if (!view.is_alias_of(self) || view.dtype() != self.dtype()) [[unlikely]]
+    refuse_view(view, self);
   const bool has_history = self.requires_grad() && !self.is_leaf() && !autograd::is_view(self);
   autograd::Edge edge = has_history ? autograd::gradient_edge(view) : autograd::Edge();
   if (self.is_leaf()) autograd::forget_accumulator(self);

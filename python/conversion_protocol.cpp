@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/dtype/visit_dtype.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/python/batching.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
@@ -105,6 +106,7 @@ class NoCollection {
 nb::object tolist(PyObject* self, PyObject*) {
   Tensor tensor = tensor_in(self);
   check_has_memory(tensor, "tolist");
+  const ExcludeDispatchKeyGuard no_modes{DispatchKeySet(Functionality::Python)};  // whose answers may have no memory
   if (!tensor.is_cpu()) tensor = unlocked([&] { return tensor.detach().cpu(); });
   const NoCollection atomic;
   return visit_dtype<(kAnyTypes | kFloat8Types)>(

@@ -1,4 +1,5 @@
 #include <keyway/autograd/alias.h>
+#include <keyway/autograd/variable.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
@@ -145,12 +146,14 @@ Answer ask(const OperatorEntry& op, const Stack& values) {
 }
 
 // What stands above the key takes a result for a new tensor, and gives it a history or makes it a view. So one that is
-// not new becomes an alias. Of a view that is a wrapper, the storage is that of what it is a view of: versions are
-// shared.
+// not new, or that an argument is a view of, becomes an alias. Of a view that is a wrapper, the storage is that of what
+// it is a view of: versions are shared.
 class Results {
  public:
   Results(const OperatorEntry& op, const Stack& arguments, Stack& results) : schema_(op.schema()), results_(results) {
-    for_each_tensor(arguments, [&](const TensorBase& tensor) { known_.push_back(tensor.impl()); });
+    for_each_tensor(arguments, [&](const TensorBase& tensor) {
+      for (TensorBase base = tensor; base.defined(); base = autograd::view_base(base)) known_.push_back(base.impl());
+    });
     const ArgumentList all = schema_.arguments();
     for (std::size_t i = 0; i < all.size() && !schema_.is_mutable() && !base_.defined(); ++i)
       if (all[i].is_alias() && arguments[i].is_tensor()) base_ = arguments[i].to_tensor();

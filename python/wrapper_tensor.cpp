@@ -26,7 +26,8 @@ using Sizes = std::vector<std::int64_t>;
 TensorObject* as_tensor(nb::handle object) { return reinterpret_cast<TensorObject*>(object.ptr()); }
 
 void copy_slots(nb::handle from, nb::handle to) {
-  for (const nb::handle name : nb::module_::import_("copyreg").attr("_slotnames")(from.type()))
+  static PyObject* const slot_names = nb::object(nb::module_::import_("copyreg").attr("_slotnames")).release().ptr();
+  for (const nb::handle name : nb::handle(slot_names)(from.type()))
     if (nb::hasattr(from, name)) nb::setattr(to, name, nb::getattr(from, name));
 }
 

@@ -130,8 +130,11 @@ void write_file(const StateDict& tensors, const Metadata& metadata, Write&& writ
   SafetensorsHeader header = plan_file(tensors, metadata);
   const std::string start = print_safetensors_header(header);
   const NoGradGuard no_grad;
+  const ExcludeDispatchKeyGuard no_modes{DispatchKeySet(Functionality::Python)};  // whose answers may have no memory
   write(std::string_view(start));
   for (const std::size_t i : file_order(header)) {
+    KEYWAY_CHECK_AS(NotImplemented, !tensors[i].value().key_set().has(Functionality::Python),
+                    "a wrapper tensor has no memory that could be saved");
     const Tensor bytes = tensors[i].value().detach().to(DeviceType::CPU).contiguous();
     write(std::string_view(static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()));
   }

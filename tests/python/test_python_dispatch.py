@@ -491,6 +491,38 @@ def test_recursion_without_end_is_an_exception():
         keyway.ones(1).exp()
 
 
+def test_an_answer_for_a_view_that_is_none_is_an_error_where_its_geometry_would_be_taken():
+    x = keyway.tensor([True, False, True])
+    text = r"what answered the call of the view, float32\[4, 3, 3\] on cpu, is no view of the tensor, bool\[3\] on cpu"
+    with Answers("keyway::as_strided", keyway.ones(4, 3, 3)), pytest.raises(keyway.TypeError, match=text):
+        x.as_strided_([2, 2], [1, 1])
+    assert x.shape == (3,)
+
+
+def test_views_of_views_that_handlers_mix_up_are_no_circle():
+    a, b, c = (keyway.ones(2, 2) for _ in range(3))
+    for base, answer in ((a, b), (b, c), (a, c), (c, a), (c, b), (b, a), (a.t(), a)):
+        with Answers("keyway::transpose.int", answer):
+            view = base.t()
+        assert view.requires_grad is False and view.add_(1) is view
+    assert (a + b + c).grad_fn is None
+
+
+def test_elements_are_read_without_asking_modes(tmp_path):
+    class Liar(KeywayDispatchMode):
+        def __keyway_dispatch__(self, func, types, args=(), kwargs=None):
+            return keyway.empty(100, 100, device="meta")
+
+    x, y = keyway.arange(3.0), keyway.arange(6.0).reshape(2, 3).t()
+    with Liar():
+        keyway.save({"x": x, "y": y}, tmp_path / "file.safetensors")
+        assert x.tolist() == [0, 1, 2]
+        with pytest.raises((keyway.Error, ValueError)):
+            keyway.empty(3).tolist() and keyway.empty(2, device="meta").tolist()
+    state = keyway.load(tmp_path / "file.safetensors")
+    assert state["y"].equal(y) and state["x"].equal(x)
+
+
 @pytest.mark.parametrize("requires_grad", [False, True])
 def test_composites_that_never_end_since_a_handler_lies_are_an_exception(requires_grad):
     x = keyway.ones(2, dtype=keyway.complex64, requires_grad=requires_grad)  # nan_to_num asks for real numbers, and again
