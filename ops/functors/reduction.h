@@ -209,9 +209,9 @@ KEYWAY_HD constexpr Moments<T> merged(Moments<T> a, Moments<T> b) {
           a.squares + b.squares + detail::squared_size(apart) * (a.count * b.count / count), count};
 }
 
-// The same while elements come: how far they are from the first of them, or from zero where that is infinite, added up,
-// and the squares of that. No element needs a division, and the difference of squares that moments() takes costs at
-// most as many bits as the number of elements has.
+// The same while elements come: how far they are from the first of them, added up, and the squares of that. No element
+// needs a division, and the difference of squares that moments() takes costs at most as many bits as the number of
+// elements has.
 template <typename T>
 struct Deviations {
   static constexpr int kParts = 4;
@@ -235,7 +235,7 @@ struct Spread {
   KEYWAY_HD constexpr Acc identity() const { return {Wide(), Wide(), 0, 0}; }
   KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const {
     const auto wide = static_cast<Wide>(opmath(x));
-    if (acc.count == 0) acc.origin = wide - wide == Wide() ? wide : Wide();
+    acc.origin = acc.count == 0 ? wide : acc.origin;
     const Wide apart = wide - acc.origin;
     acc.sum = acc.sum + apart;
     acc.squares += squared_size(apart);

@@ -192,6 +192,7 @@ std::string ConformJudge::argument_difference(const std::vector<Value>& values, 
 std::string ConformJudge::repeat_difference(const std::vector<Value>& values, const ConformCall& there) const {
   if (!op_.has_values()) return {};
   const ConformCall again = op_.call(values, device());
+  if (!again.is_served) return {};  // beside the results of the first there is too little memory
   if (!again.error.empty()) return "the second time it is refused: " + again.error;
   const std::string problem = bits_difference(op_, again, there);
   return problem.empty() ? "" : "the second time, " + problem;

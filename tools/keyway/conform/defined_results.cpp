@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,7 @@ enum class Choice : std::uint8_t {
   None,
   Phases,  // of singular vectors, and a basis of what is orthogonal to them
   Order,   // of elements along a dimension
+  Mean,    // of infinities: whether it is infinite depends on where they stand, in PyTorch too
   Rank,    // which singular values count, where those do that are errors
 };
 
@@ -27,6 +29,7 @@ Choice choice_of(const ConformOperator& op) {
   const std::string_view base = base_of(name);
   if (base == "svd" || base == "linalg_svd" || base == "_linalg_svd") return Choice::Phases;
   if (base == "topk") return Choice::Order;
+  if (base == "var_mean" || base == "std_mean") return Choice::Mean;
   if (base == "linalg_matrix_rank" || base == "linalg_pinv") return Choice::Rank;
   return Choice::None;
 }
@@ -70,6 +73,16 @@ std::vector<TensorBase> parts_of_svd(const ConformOperator& op, const std::vecto
           scaled.matmul(conjugate_transpose(V.narrow(-1, 0, rank)))};
 }
 
+bool has_infinity(const Value& value) {
+  return std::any_of(value.tensors.begin(), value.tensors.end(), [](const TensorRecipe& recipe) {
+    if (!is_floating_point(recipe.dtype) && !is_complex(recipe.dtype)) return false;
+    constexpr double kMost = 65504;  // of float16; of other dtypes it does no harm to be so careful
+    return std::any_of(recipe.elements.begin(), recipe.elements.end(), [](const Scalar& element) {
+      return element.is_complex() || !(std::abs(element.to<double>()) <= kMost);
+    });
+  });
+}
+
 // The elements in order, as they were given and as they are where they were said to be.
 std::vector<TensorBase> parts_of_topk(const ConformCall& call, const std::vector<TensorBase>& results) {
   const Tensor self(on_cpu(tensors_of(call.arguments)[0])), values(results[0]), indices(results[1]);
@@ -88,6 +101,7 @@ bool has_choice(const ConformOperator& op, const std::vector<Value>& values) {
       const std::size_t sorted = argument_named(op, "sorted", values.size());
       return sorted < values.size() && values[sorted].plain.is(ValueTag::Bool) && !values[sorted].plain.to_bool();
     }
+    case Choice::Mean: return has_infinity(values[0]);
     case Choice::Rank: {
       for (const std::string_view name : {"tol", "atol", "rtol", "rcond"}) {
         const std::size_t i = argument_named(op, name, values.size());
@@ -107,6 +121,10 @@ std::vector<TensorBase> defined_parts(const ConformOperator& op, const ConformCa
   }
   const Choice choice = choice_of(op);
   if (choice == Choice::Phases && results.size() >= 3) return parts_of_svd(op, results);
+  if (choice == Choice::Mean && results.size() == 2) {
+    const Tensor mean(results[1]);
+    return {results[0], where(mean.isfinite(), mean, std::numeric_limits<double>::quiet_NaN())};
+  }
   if (choice == Choice::Order && results.size() == 2) return parts_of_topk(call, results);
   return {};
 }

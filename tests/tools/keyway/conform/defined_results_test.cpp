@@ -6,6 +6,7 @@
 #include <keyway/tools/keyway/fuzz/seed_call.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -75,6 +76,21 @@ TEST_CASE("the greatest elements come in any order if none is asked for, each fr
   CHECK(!agree(op, arguments, {longs({9, 3}), longs({1, 0})}, {longs({9, 9}), longs({1, 2})}));
   const Stack other{IValue(longs({3, 9, 8, 1})), IValue(std::int64_t{2}), IValue(std::int64_t{0})};
   CHECK(agree(op, other, {longs({8, 9}), longs({2, 1})}, {longs({9, 8}), longs({1, 2})}));
+}
+
+TEST_CASE("a mean of infinities is infinite or no number, and any other is what it is") {
+  const ConformOperator op = operator_named("var_mean.correction");
+  std::vector<Value> call = seed_call(op.handle());
+  CHECK(!has_choice(op, call));
+  call[0].tensors[0].elements = {Scalar(1.0), Scalar(-INFINITY)};
+  CHECK(has_choice(op, call));
+  const auto both = [](double variance, double mean) {
+    return std::vector<Tensor>{full({1}, variance, kDouble), full({1}, mean, kDouble)};
+  };
+  CHECK(agree(op, {}, both(NAN, NAN), both(NAN, INFINITY)));
+  CHECK(!agree(op, {}, both(NAN, 1), both(NAN, INFINITY)));
+  CHECK(!agree(op, {}, both(1, NAN), both(NAN, NAN)));
+  CHECK(!agree(op, {}, both(1, 2), both(1, 1)));
 }
 
 TEST_CASE("all else is held against the CPU's results, and ranks by a tolerance that is one") {
