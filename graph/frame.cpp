@@ -257,6 +257,14 @@ std::vector<Tensor> Frame::run(const std::vector<Tensor>& inputs) {
   return results_of(inputs);
 }
 
+Tensor Frame::view_of(const Tensor& base, ValueId id) {
+  const TensorInfo& info = graph_.values[static_cast<std::size_t>(id)].info;
+  if (info.dtype == base.dtype()) return base.as_strided(info.sizes, info.strides, info.offset);
+  Tensor view(make_view(tensor(id)));
+  autograd::as_view(base, view, autograd::CreationMeta::OtherDtype);
+  return view;
+}
+
 // In the memory of an input they are views of it, and others are views of the first in their memory.
 std::vector<Tensor> Frame::results_of(const std::vector<Tensor>& inputs) {
   for (const std::size_t number : written_inputs_) inputs[number].storage().impl()->bump_version();
@@ -268,8 +276,7 @@ std::vector<Tensor> Frame::results_of(const std::vector<Tensor>& inputs) {
     if (at(id).defined()) return at(id);
     const ValueId memory = memory_of(id);
     if (!at(memory).defined()) at(memory) = Tensor(make_view(tensor(memory)));
-    const TensorInfo& info = graph_.values[static_cast<std::size_t>(id)].info;
-    if (id != memory) at(id) = at(memory).as_strided(info.sizes, info.strides, info.offset);
+    if (id != memory) at(id) = view_of(at(memory), id);
     return at(id);
   };
   for (const LeafGrad& grad : graph_.grads) autograd::set_grad(at(grad.leaf), result(grad.grad));

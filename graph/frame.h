@@ -71,6 +71,8 @@ class Frame {
   void lay_out_memory();
   // Which inputs a call writes to.
   void note_written(const Step& step);
+  // The value, as a view of the tensor that is the first in its memory.
+  Tensor view_of(const Tensor& base, ValueId id);
   std::vector<Tensor> results_of(const std::vector<Tensor>& inputs);
 
   const Graph& graph_;
