@@ -24,8 +24,7 @@ inline TensorBase alias_of(const TensorBase& tensor) {
   const TensorImpl& impl = *tensor.impl();
   if (impl.key_set().has(Functionality::Python)) [[unlikely]]
     return detail::alias_of_wrapper(tensor);
-  TensorBase alias(
-      make_intrusive<TensorImpl>(impl, impl.sizes(), impl.strides(), impl.storage_offset(), impl.numel()));
+  TensorBase alias(make_intrusive<TensorImpl>(impl, impl.sizes(), impl.strides(), impl.storage_offset(), impl.numel()));
   if (capture_listener != nullptr) [[unlikely]]
     capture_listener->alias_made(tensor, alias);
   return alias;

@@ -5,8 +5,8 @@
 
 namespace keyway::inline v1::python {
 
-// Throws keyway::Error(NotImplemented) for the tensor of a single example within vmap, and for a wrapper tensor; refuses a
-// capture, whose graph cannot follow what is read.
+// Throws keyway::Error(NotImplemented) for the tensor of a single example within vmap, and for a wrapper tensor;
+// refuses a capture, whose graph cannot follow what is read.
 void check_has_memory(const Tensor& tensor, const char* asked);
 
 }  // namespace keyway::inline v1::python

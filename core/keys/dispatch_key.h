@@ -27,7 +27,7 @@ enum class Functionality : std::uint8_t {
   Quantized,
   Sparse,
   BackendSelect,
-  Python,         // nothing stands here yet: for kernels and fallbacks of libraries
+  Python,  // nothing stands here yet: for kernels and fallbacks of libraries
   Functionalize,
   ADInplaceOrView,
   Autograd,

@@ -24,13 +24,13 @@ struct BackendKernel {
 struct BackendWrapper {
   const char* code;      // signature_code of the overload
   const char* function;  // signature_code of the function in out style
-  // A function of that type, as a BackendKernel, which notes what it is called with (direct_call.h); null if there can be
-  // none.
+  // A function of that type, as a BackendKernel, which notes what it is called with (direct_call.h); null if there can
+  // be none.
   const void* spy;
 
   const ErasedKernel& kernel() const { return *reinterpret_cast<const ErasedKernel*>(this + 1); }
-  // Whether a kernel of the overload is this wrapper, with a BackendKernel as its context: as the CPU has it, or with the
-  // guard of a device around.
+  // Whether a kernel of the overload is this wrapper, with a BackendKernel as its context: as the CPU has it, or with
+  // the guard of a device around.
   bool is_of(const ErasedKernel& kernel) const {
     using Fn = void (*)();
     const Fn bare = *reinterpret_cast<const Fn*>(&this->kernel() + 1);

@@ -9,9 +9,7 @@ constinit thread_local DirectCallRecording* recording = nullptr;
 
 DirectCall::~DirectCall() = default;
 
-DirectCallRecording::DirectCallRecording(void (*called)()) : function_(called), outer_(recording) {
-  recording = this;
-}
+DirectCallRecording::DirectCallRecording(void (*called)()) : function_(called), outer_(recording) { recording = this; }
 DirectCallRecording::~DirectCallRecording() { recording = outer_; }
 DirectCallRecording& DirectCallRecording::current() { return *recording; }
 
