@@ -1,7 +1,8 @@
-"""Eight models, inference and training steps: eager, and compiled. One text for Keyway and PyTorch.
+"""Eight models: inference of one example, and training steps of a batch; eager, and compiled. One text for Keyway and
+PyTorch.
 
-    python graphs.py keyway            # or torch; prints JSON: milliseconds of a call, and of the calls until it is compiled
-    python graphs.py both PYTHON       # Keyway in this Python, PyTorch in another, in turns; prints a table
+    python graphs.py keyway --threads 1          # or torch; JSON: milliseconds of a call, and of the calls until it is compiled
+    python graphs.py both PYTHON --threads 1     # Keyway in this Python, PyTorch in another; prints a table
 
 Each figure is the least of several repetitions, each of which is the mean of calls of at least 50 ms.
 """
@@ -112,8 +113,9 @@ def measure(lib, nn, threads):
     figures = {}
     for name, (make, shape) in models(nn, lib).items():
         lib.manual_seed(0)
-        x = lib.randn(*shape)
+        batch = lib.randn(*shape)
         for mode in ("inference", "training"):
+            x = batch[:1].contiguous() if mode == "inference" else batch
             model = make()
             model.train(mode == "training")
             optimizer = lib.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
