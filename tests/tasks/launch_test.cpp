@@ -397,12 +397,15 @@ TEST_CASE("a process that has tasks waits at its end for those that run, and dro
   auto& ended = *new (memory) Shared(0);
   CHECK(in_child([&] {
     set_num_interop_threads(1);
-    std::atomic<bool> waits{false}, begun{false};
+    [[maybe_unused]] std::atomic<bool> waits{false};
+    std::atomic<bool> begun{false};
+#if !defined(KEYWAY_SANITIZED)  // for which what glibc keeps of a thread that is there at the end is a leak
     launch([&, promised = Future<void>()] {
       waits = true;
       promised.wait();  // for ever
     });
     while (!waits) std::this_thread::yield();
+#endif
     launch([&] {
       begun = true;
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
