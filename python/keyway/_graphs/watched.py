@@ -7,6 +7,7 @@ as it was then.
 
 from __future__ import annotations
 
+import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -115,30 +116,56 @@ def _reader_of_global(names: dict[str, Any], name: str) -> Callable[[], Any]:
     return lambda: names.get(name)
 
 
-_current: list[Watched] = []  # of the captures that go on
+class _Noting:
+    """Has each call of a module note it, while any thread is in a capture: calls cost nothing more without one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._captures = 0
+        self._call: Any = None  # Module.__call__ without a capture
+        self.of_thread = threading.local()
+
+    def begin(self) -> None:
+        with self._lock:
+            self._captures += 1
+            if self._captures > 1:
+                return
+            call = self._call = Module.__call__
+
+            def noting(module: Module, *args: Any, **kwargs: Any) -> Any:
+                watched = current()
+                if watched is not None:
+                    watched.add_module(module)
+                return call(module, *args, **kwargs)
+
+            Module.__call__ = noting  # type: ignore[assignment, method-assign]
+
+    def end(self) -> None:
+        with self._lock:
+            self._captures -= 1
+            if self._captures == 0:
+                Module.__call__ = self._call  # type: ignore[assignment, method-assign]
+
+
+_noting = _Noting()
 
 
 def current() -> Watched | None:
-    return _current[-1] if _current else None
+    """That of the capture that this thread is in."""
+    return getattr(_noting.of_thread, "watched", None)
 
 
 @contextmanager
 def watching() -> Iterator[Watched]:
-    """Notes what modules and optimizers are called within it."""
-    watched = Watched()
-    call = Module.__call__
-
-    def noting(self: Module, *args: Any, **kwargs: Any) -> Any:
-        watched.add_module(self)
-        return call(self, *args, **kwargs)
-
-    Module.__call__ = noting  # type: ignore[method-assign]  # a module's call costs nothing more without a capture
-    _current.append(watched)
+    """Notes what modules and optimizers this thread calls within it."""
+    outer = current()
+    watched = _noting.of_thread.watched = Watched()
+    _noting.begin()
     try:
         yield watched
     finally:
-        _current.pop()
-        Module.__call__ = call  # type: ignore[method-assign]
+        _noting.end()
+        _noting.of_thread.watched = outer
 
 
 def settings_of(group: dict[str, Any]) -> tuple[Any, ...]:
