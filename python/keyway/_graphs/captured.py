@@ -87,7 +87,7 @@ class Graph:
     def _match(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor] | str:
         """The tensors among the arguments; why the graph does not hold for them, as far as Python knows."""
         if self._is_flat and not kwargs and len(args) == len(self._arguments[0]):
-            leaves, expected = args, self._arguments[0]  # most calls
+            leaves, expected = list(args), self._arguments[0]  # most calls
         elif same_structure(self._arguments, (args, kwargs)):
             leaves, expected = leaves_of((args, kwargs)), leaves_of(self._arguments)
         else:

@@ -144,7 +144,7 @@ class _Noting:
         with self._lock:
             self._captures -= 1
             if self._captures == 0:
-                Module.__call__ = self._call  # type: ignore[assignment, method-assign]
+                Module.__call__ = self._call  # type: ignore[method-assign]
 
 
 _noting = _Noting()
