@@ -27,8 +27,8 @@ enum class Functionality : std::uint8_t {
   Quantized,
   Sparse,
   BackendSelect,
-  Python,         // nothing stands here yet: for kernels and fallbacks of libraries
-  Functionalize,  // likewise
+  Python,         // modes and wrapper tensors: python/python_dispatch.h
+  Functionalize,  // nothing stands here yet: for kernels and fallbacks of libraries
   ADInplaceOrView,
   Autograd,
   ForwardAD,
