@@ -27,12 +27,12 @@ enum class Functionality : std::uint8_t {
   Quantized,
   Sparse,
   BackendSelect,
-  Python,         // modes and wrapper tensors: python/python_dispatch.h
-  Functionalize,  // graphs of what is executed: graph/capture.h
+  Python,  // nothing stands here yet: for kernels and fallbacks of libraries
+  Functionalize,
   ADInplaceOrView,
   Autograd,
   ForwardAD,
-  Tracer,  // graphs of programs as they are written
+  Tracer,
   Autocast,
   Batched,
   Profiler,
