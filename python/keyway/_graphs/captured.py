@@ -180,6 +180,8 @@ class Captured:
                 self._refuse(f"an argument is a {type(leaf).__name__}, whose items may change unseen")
         if modes != _modes():
             self._refuse("the program sets the default dtype or a mode of gradients, which a run would not")
+        if self._watched.refusal is not None:
+            self._refuse(self._watched.refusal)
         change = self._watched.change()
         if change is not None:
             self._refuse(f"the program changes what it depends on: since it began, {change.removesuffix(' in the capture')}")

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import dis
 import functools
+import itertools
 import math
+import operator
 import threading
 import types
 from collections.abc import Callable, Iterator
@@ -23,14 +25,14 @@ from keyway.nn.modules.module import Module
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
-class _Object:
-    """Stands for an object of which only that it is the same one counts, and keeps it."""
+class _Objects:
+    """Objects of which only that they are the same ones counts."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
 
     def __repr__(self) -> str:
-        return f"<{type(self.value).__name__}>"
+        return f"<{', '.join(type(value).__name__ for value in self.values)}>"
 
 
 class Watched:
@@ -41,6 +43,7 @@ class Watched:
         self._readers: list[tuple[str, Callable[[], Any], Any]] = []  # what, how it is read, what it was
         self._modules: dict[int, tuple[Module, dict[str, Any]]] = {}
         self._changes = _changes.count()
+        self.refusal: str | None = None  # what the program has done that a run would not do again
 
     def add(self, what: str, read: Callable[[], Any]) -> None:
         """Notes what `read` gives: a number, a text, a tuple of such, or an object, of which only that it is the same one
@@ -102,7 +105,7 @@ class Watched:
 
 
 def _is_plain(value: Any) -> bool:
-    return type(value) in (*_PLAIN, _Object) or (type(value) is tuple and all(map(_is_plain, value)))
+    return type(value) in (*_PLAIN, _Objects) or (type(value) is tuple and all(map(_is_plain, value)))
 
 
 def is_same(now: Any, was: Any) -> bool:
@@ -111,8 +114,8 @@ def is_same(now: Any, was: Any) -> bool:
         return True
     if not _is_plain(was) or type(now) is not type(was):
         return False
-    if type(was) is _Object:
-        return now.value is was.value
+    if type(was) is _Objects:
+        return len(now.values) == len(was.values) and all(map(operator.is_, now.values, was.values))
     if type(was) is tuple:
         return len(now) == len(was) and all(map(is_same, now, was))
     if type(was) is float:
@@ -191,6 +194,13 @@ def current() -> Watched | None:
     return getattr(_noting.of_thread, "watched", None)
 
 
+def note_schedule() -> None:
+    """A schedule of learning rates takes a step, which a run of a graph would not."""
+    watched = current()
+    if watched is not None:
+        watched.refusal = "the program takes a step of a schedule, which is of Python: take it outside"
+
+
 @contextmanager
 def watching() -> Iterator[Watched]:
     """Notes what modules and optimizers this thread calls within it."""
@@ -205,17 +215,26 @@ def watching() -> Iterator[Watched]:
 
 
 def add_optimizer(watched: Watched, optimizer: Any) -> None:
-    """Notes the groups of an optimizer and their settings, and the dictionary of its state, which loading replaces."""
-    watched.add("the state of an optimizer", lambda: optimizer.state)
-    watched.add("the number of an optimizer's groups", lambda: len(optimizer.param_groups))
+    """Notes the groups of an optimizer, with their settings, parameters and state, and its hooks."""
+    watched.add("an optimizer", lambda: (_Objects((optimizer.state, *optimizer._pre_hooks, *optimizer._post_hooks)),
+                                         len(optimizer.param_groups)))
     for number in range(len(optimizer.param_groups)):
         watched.add("the settings of an optimizer", functools.partial(_settings_of, optimizer, number))
+        watched.add("the state of an optimizer", functools.partial(_state_of, optimizer, number))
 
 
 def _settings_of(optimizer: Any, number: int) -> Any:
-    """The settings of an optimizer's group and its parameters; tensors by which they are."""
+    """The settings of an optimizer's group."""
     if number >= len(optimizer.param_groups):
         return None
-    group = optimizer.param_groups[number]
-    values = [value for name, value in group.items() if name != "params"] + list(group["params"])
-    return tuple(value if _is_plain(value) else _Object(value) for value in values)
+    settings = [value for name, value in optimizer.param_groups[number].items() if name != "params"]
+    return tuple(value if _is_plain(value) else _Objects((value,)) for value in settings)
+
+
+def _state_of(optimizer: Any, number: int) -> Any:
+    """The parameters of an optimizer's group, and what it keeps for each."""
+    if number >= len(optimizer.param_groups):
+        return None
+    parameters = optimizer.param_groups[number]["params"]
+    kept = (optimizer.state[parameter].values() for parameter in parameters if parameter in optimizer.state)
+    return _Objects((*parameters, *itertools.chain.from_iterable(kept)))
