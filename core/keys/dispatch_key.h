@@ -27,12 +27,12 @@ enum class Functionality : std::uint8_t {
   Quantized,
   Sparse,
   BackendSelect,
-  Python,  // nothing stands here yet: for kernels and fallbacks of libraries
-  Functionalize,
+  Python,         // modes and wrapper tensors: python/python_dispatch.h
+  Functionalize,  // graphs of what is executed: graph/capture.h
   ADInplaceOrView,
   Autograd,
   ForwardAD,
-  Tracer,
+  Tracer,  // graphs of programs as they are written
   Autocast,
   Batched,
   Profiler,

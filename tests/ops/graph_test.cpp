@@ -147,8 +147,8 @@ constexpr const char* kRefusedCalls =
     "nanquantile.out nanquantile.scalar nanquantile.scalar_out nonzero nonzero.out pdist quantile quantile.out "
     "quantile.scalar quantile.scalar_out repeat_interleave.Tensor repeat_interleave.self_Tensor rnn_relu.data "
     "rnn_tanh.data svd svd.U unique_consecutive unique_dim where\n"
-    "is what empty() gave: empty.memory_format empty.out empty_like empty_strided new_empty\n"
-    "is told whether it requires grad: requires_grad_\n";
+    "is told whether it requires grad: requires_grad_\n"
+    "is what empty() gave: empty.memory_format empty.out empty_like empty_strided new_empty\n";
 constexpr const char* kRefusedBackwards =
     "gives numbers or sizes: _embedding_bag _local_scalar_dense _pdist_forward _unique2 allclose argwhere "
     "bincount cov embedding_bag embedding_bag.padding_idx equal gru.data index.Tensor index_put item "
