@@ -172,7 +172,7 @@ class Functionalizer {
     const OperatorEntry* const view = node.op->info().counterpart;
     const ValueId old = node.arguments[0].is(ValueTag::Int) ? node.arguments[0].to_int() : kNoValue;
     if (view == nullptr || old == kNoValue || is_input(old)) refuse("changes a tensor in place beside its elements");
-    const Stack results = add_call(new_, *view, functional_arguments(*node.op, *view, with_current(node)), site_);
+    const Stack results = add_call(new_, *view, arguments_of(*view, *node.op, with_current(node)), site_);
     known_[index(old)] = {results[0].to_int(), memory(old).version};
     infos_[index(old)] = new_info(results[0].to_int());
     makers_[index(old)] = {};
@@ -205,24 +205,26 @@ class Functionalizer {
 // A call that writes: its functional sibling, whose results are written.
 void Functionalizer::add_write_of_call() {
   const Node& node = *node_;
-  const OperatorEntry* const sibling = functional_sibling(*node.op);
-  if (sibling == nullptr) refuse("writes to its arguments, and there is no operator that computes the same without");
+  std::vector<ValueId> results, targets, written;
+  for_each_written(node, [&](ValueId old) { written.push_back(old); });
+  if (written.empty()) return;
+  const std::optional<FunctionalCall> call = functional_call(new_, *node.op, with_current(node));
+  if (!call) refuse("writes to its arguments, and there is no operator that computes the same without");
   check_apart();
-  const Stack stack = add_call(new_, *sibling, functional_arguments(*node.op, *sibling, with_current(node)), site_);
-  std::vector<ValueId> results, targets;
-  for_each_value(sibling->schema().returns(), stack, [&](ValueId id) { results.push_back(id); });
+  const Stack stack = add_call(new_, *call->op, call->arguments, site_);
+  for_each_value(call->op->schema().returns(), stack, [&](ValueId id) { results.push_back(id); });
   for_each_result(node, [&](ValueId old) {
     if (known_[index(old)].id == kNoValue) targets.push_back(old);
   });
-  for_each_written(node, [&](ValueId old) { targets.push_back(old); });
+  targets.insert(targets.end(), written.begin(), written.end());
   if (results.size() != targets.size() || std::ranges::find(results, kNoValue) != results.end())
-    refuse("writes to other tensors than " + sibling->short_name() + " gives");
+    refuse("writes to other tensors than " + call->op->short_name() + " gives");
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const ValueId old = targets[i], id = results[i];
     if (memory_of(new_, id) == id) own_.insert(id);
     if (known_[index(old)].id == kNoValue) {
       if (!same_geometry(info(old), new_info(id)) || info(old).dtype != new_info(id).dtype)
-        refuse("gives another tensor than " + sibling->short_name());
+        refuse("gives another tensor than " + call->op->short_name());
       known_[index(old)] = {id, memory(old).version};
       own_.erase(id);
     } else if (info(old).sizes != new_info(id).sizes) {

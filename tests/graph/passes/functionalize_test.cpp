@@ -129,14 +129,32 @@ TEST_CASE("an out= call and a changed geometry are followed") {
   CHECK(difference(program, {randn({2, 3})}) == "");
 }
 
+TEST_CASE("random numbers in place are random numbers in new memory") {
+  const auto program = [](const std::vector<Tensor>& inputs) {
+    Tensor rows = empty({4, 6}).t();
+    rows.normal_(1, 2);
+    inputs[0].select(1, 1).uniform_();
+    return std::vector<Tensor>{rows, rand({3}), bernoulli(inputs[0].sigmoid()), randint(2, 9, {5}),
+                               empty({4}).random_(7)};
+  };
+  const std::vector<Tensor> inputs = {randn({2, 3})}, called = copies_of(inputs);
+  manual_seed(3);
+  const Graph graph = functionalize(captured(program, copies_of(inputs)));
+  CHECK(writes_of(graph) == "");
+  manual_seed(5);
+  const std::vector<Tensor> expected = joined(inputs, program(inputs));
+  manual_seed(5);
+  CHECK(bit_difference(joined(called, run(graph, called)), expected) == "");
+}
+
 TEST_CASE("what cannot be functionalized is an error that names the operator") {
   const auto error = [](const std::string& line) {
     return error_of([&] {
       functionalize(parse("graph executed(%0: float32[4, 2], %1: float32[2]) {\n" + line + "  return (%0)\n}\n"));
     });
   };
-  CHECK(error("  %0 = keyway::uniform_(%0)  # model.py:3\n") ==
-        "functionalize: uniform_ at model.py:3 writes to its arguments, and there is no operator that computes the "
+  CHECK(error("  %0 = keyway::exponential_(%0)  # model.py:3\n") ==
+        "functionalize: exponential_ at model.py:3 writes to its arguments, and there is no operator that computes the "
         "same without");
   CHECK(error("  %2: complex64[4] in %0 = keyway::view_as_complex(%0)\n  %0 = keyway::zero_(%0)\n") ==
         "functionalize: zero_ writes to memory in which tensors of several dtypes lie");
