@@ -6,18 +6,18 @@
 namespace keyway::inline v1::graph {
 
 // Whether it draws random numbers, and so advances a generator.
-bool draws_random(const OperatorEntry& op);
+KEYWAY_API bool draws_random(const OperatorEntry& op);
 
 // Whether it changes what a tensor is and not its elements alone: its geometry in place, its memory, its history.
-bool changes_tensor(const OperatorEntry& op);
+KEYWAY_API bool changes_tensor(const OperatorEntry& op);
 
 // Whether a call is needed though nobody uses its results: it draws random numbers, or has no results and writes to
 // nothing that a graph knows of. A write is needed if what it wrote is.
-bool has_effect(const OperatorEntry& op);
+KEYWAY_API bool has_effect(const OperatorEntry& op);
 
 // Whether a call gives the same whenever it is made with the same arguments, and does nothing else. What empty() gives
 // is not the same.
-bool is_pure(const OperatorEntry& op);
+KEYWAY_API bool is_pure(const OperatorEntry& op);
 
 inline std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
 
