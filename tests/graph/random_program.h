@@ -50,7 +50,7 @@ class RandomProgram {
     const std::int64_t rank = x.dim();
     const std::int64_t dim = rank == 0 ? 0 : pick(rank);
     const std::int64_t size = rank == 0 ? 0 : x.size(dim);
-    switch (pick(18)) {
+    switch (pick(25)) {
       case 0: return rank > 0 && size > 0 ? tensors.push_back(x.select(dim, pick(size))) : void();
       case 1: return rank > 0 && size > 1 ? tensors.push_back(x.slice(dim, pick(size), size, 1 + pick(2))) : void();
       case 2: return rank > 1 ? tensors.push_back(x.transpose(dim, pick(rank))) : void();
@@ -69,6 +69,19 @@ class RandomProgram {
       case 14: return static_cast<void>(x.copy_(x.sum()));
       case 15: return rank > 0 && size > 0 ? static_cast<void>(x.select(dim, 0).zero_()) : void();
       case 16: return tensors.push_back(x.contiguous());
+      case 17: return rank > 1 ? tensors.push_back(x.movedim(dim, 0)) : void();
+      case 18:
+        return rank > 0 && size > 0 ? tensors.push_back(x.unbind(dim)[static_cast<std::size_t>(pick(size))]) : void();
+      case 19: return rank > 0 && size > 2 ? tensors.push_back(x.unfold(dim, 2, 2)) : void();
+      case 20: return tensors.push_back(x.as_strided({x.numel() > 1 ? 2 : 1}, {x.numel() > 1 ? x.numel() / 2 : 1}));
+      case 21: return static_cast<void>(x.masked_fill_(x.gt(0.5), 0.125));
+      case 22:
+        return rank > 0 && size > 0 ? static_cast<void>(x.select(dim, 0).copy_(x.select(dim, size - 1))) : void();
+      case 23: {
+        Tensor out = keyway::empty_like(x);
+        keyway::add_out(out, x, x);
+        return tensors.push_back(rank > 1 ? out.transpose_(0, 1) : out);
+      }
       default: return tensors.push_back(x.view_as(x));
     }
   }

@@ -92,3 +92,38 @@ def test_a_function_that_writes_is_no_pattern() -> None:
     captured = graph.capture(lambda x: x.relu(), kw.ones(2))
     with pytest.raises(kw.ValueError, match="replace: the pattern calls fill_.Scalar, which writes"):
         graph.replace(captured, write, kw.neg, (kw.ones(2),))
+
+
+def test_a_training_step_without_changes_in_place_trains_as_the_step_does() -> None:
+    class Training:
+        def __init__(self) -> None:
+            kw.manual_seed(0)
+            self.model = kw.nn.Sequential(
+                kw.nn.Linear(6, 8), kw.nn.BatchNorm1d(8), kw.nn.ReLU(inplace=True), kw.nn.Dropout(0.3), kw.nn.Linear(8, 2))
+            self.optimizer = kw.optim.SGD(self.model.parameters(), lr=0.1, momentum=0.9, fused=False)
+            self.step(kw.ones(8, 6))
+
+        def step(self, x: kw.Tensor) -> kw.Tensor:
+            self.optimizer.zero_grad()
+            loss = self.model(x).pow(2).mean()
+            loss.backward()
+            self.optimizer.step()
+            return loss.detach()
+
+        def state(self) -> list[kw.Tensor]:
+            gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
+            return [*self.model.state_dict().values(), *gradients]
+
+    mine, theirs = Training(), Training()
+    kw.manual_seed(1)
+    captured = graph.capture(mine.step, kw.randn(8, 6))
+    kw.manual_seed(1)
+    theirs.step(kw.randn(8, 6))
+    functional = captured.functionalized().without_common_subexpressions()
+    assert {name for name in names(functional) if name.endswith("_")} == {"copy_"}
+    for seed in range(3):
+        kw.manual_seed(seed)
+        loss = functional(kw.randn(8, 6))
+        kw.manual_seed(seed)
+        assert kw.equal(loss, theirs.step(kw.randn(8, 6)))
+        assert all(kw.equal(a, b) for a, b in zip(mine.state(), theirs.state(), strict=True))
