@@ -2,6 +2,7 @@
 #include <keyway/graph/plan.h>
 #include <keyway/graph/run.h>
 #include <keyway/python/caller_frame.h>
+#include <keyway/python/graph_passes.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
@@ -89,6 +90,8 @@ void add_graph(nb::module_& module) {
   module.def(
       "parse", [](const std::string& text) { return RunnableGraph(graph::parse(text)); }, nb::arg("text"));
   module.def("is_capturing", graph::is_capturing);
+  add_graph_passes(module, {[](nb::handle object) -> const Graph& { return nb::cast<RunnableGraph&>(object).graph(); },
+                            [](Graph graph) { return nb::cast(RunnableGraph(std::move(graph))); }});
   nb::class_<graph::Capture>(module, "Capture")
       .def(
           "__init__",

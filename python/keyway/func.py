@@ -9,6 +9,7 @@ from typing import Any
 import keyway
 from keyway import _C
 from keyway._C import Tensor, _autograd, _batching, _forward
+from keyway._graphs.functionalized import functionalize as functionalize
 from keyway._transforms.forward import push_forward, recorded
 from keyway._transforms.trees import children, leaves_like, leaves_of, rebuilt, same_structure, tree_map
 from keyway._transforms.vmap import vmap as vmap
@@ -17,7 +18,7 @@ from keyway.nn.modules.module import Module
 from keyway.nn.utils import stateless
 
 __all__ = [
-    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state",
+    "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state",
     "vjp", "vmap",
 ]
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from keyway._C import _graph
+from keyway._C import Tensor, _graph
 from keyway._graphs.captured import Captured, Graph as Graph
 
-__all__ = ["Graph", "capture", "is_capturing", "parse"]
+__all__ = ["Graph", "capture", "is_capturing", "parse", "replace"]
 
 is_capturing = _graph.is_capturing
 
@@ -48,3 +48,23 @@ def parse(text: str) -> Graph:
     """The graph of a text that str() of a graph gave. It is called with tensors alone and gives a tuple; one with state
     cannot run. Raises keyway.ParseError, which names the line."""
     return Graph(_graph.parse(text))
+
+
+def replace(graph: Graph, pattern: Callable[..., Any], replacement: Callable[..., Any],
+            example_args: tuple[Any, ...]) -> Graph:
+    """The graph in which ``replacement`` is called wherever it did what ``pattern`` does.
+
+    Both are functions of the same arguments and with as many results. They are captured by calls with
+    ``example_args``, each with copies of its own of the tensors. A tensor stands for any tensor; other arguments, and
+    the sizes and numbers that a function uses, have to be equal in the graph. A match is left alone if a value within
+    it is used elsewhere, or if its memory is written to from there on.
+
+    Raises keyway.ValueError for functions that are no patterns, as those that write are not, and for a replacement
+    whose results have another dtype or other strides than those that they replace.
+    """
+    def captured(function: Callable[..., Any]) -> _graph.Graph:
+        args = tuple(arg.detach().clone() if isinstance(arg, Tensor) else arg for arg in example_args)
+        return capture(function, *args, level=graph.level)._calls
+
+    calls, _ = _graph.replace(graph._calls, captured(pattern), captured(replacement))
+    return graph.with_calls(calls)

@@ -1,4 +1,7 @@
 // The generated suite: what a graph of a call gives is what the call gives, to the last bit and in the same memory.
+#include <keyway/graph/passes/common_subexpressions.h>
+#include <keyway/graph/passes/dead_code.h>
+#include <keyway/graph/passes/functionalize.h>
 #include <keyway/graph/plan.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
@@ -45,7 +48,8 @@ std::vector<Tensor> with_other_values(const std::vector<Tensor>& tensors) {
 
 using Run = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
 
-void check_run(const Program& program, const Run& run, const std::vector<Tensor>& values) {
+void check_run(const Program& program, const Run& run, const std::vector<Tensor>& values,
+               UnitStrides unit = UnitStrides::Equal) {
   const std::vector<Tensor> eager = copies_of(values), replayed = copies_of(values);
   std::vector<Tensor> expected;
   manual_seed(7);
@@ -59,7 +63,28 @@ void check_run(const Program& program, const Run& run, const std::vector<Tensor>
     return;
   }
   CHECK(error_of_graph == "");
-  CHECK(bit_difference(joined(replayed, results), joined(eager, expected)) == "");
+  CHECK(bit_difference(joined(replayed, results), joined(eager, expected), unit) == "");
+}
+
+// What passes make of a graph gives what the graph gives.
+void check_passes(const graph::Graph& graph, const Program& program, const std::vector<Tensor>& inputs,
+                  std::string_view op, Refused& refused) {
+  std::vector<graph::Graph> made = {graph::eliminate_dead_code(graph), graph::eliminate_common_subexpressions(graph)};
+  const std::string error = graph.level == graph::Level::Program
+                                ? std::string()
+                                : error_in([&] { made.push_back(graph::functionalize(graph)); });
+  if (!error.empty()) {
+    INFO(error);
+    CHECK(error.find("functionalize: ") != std::string::npos);
+    refused["is not functionalized"].emplace(op);
+  }
+  for (const graph::Graph& other : made) {
+    INFO(graph::to_string(other));
+    graph::check(other);
+    const Run each_call = [&](const std::vector<Tensor>& arguments) { return graph::run(other, arguments); };
+    check_run(program, each_call, inputs, UnitStrides::Any);
+    check_run(program, each_call, with_other_values(inputs), UnitStrides::Any);
+  }
 }
 
 void check_text(const graph::Graph& graph) {
@@ -87,6 +112,7 @@ void check(const Program& program, const std::vector<Tensor>& inputs, graph::Lev
   const Run each_call = [&](const std::vector<Tensor>& arguments) { return graph::run(graph, arguments); };
   check_run(program, each_call, inputs);
   check_run(program, each_call, with_other_values(inputs));
+  check_passes(graph, program, inputs, op, refused);
   if (level == graph::Level::Program) return;
   graph::Plan plan(graph);
   const Run planned = [&](const std::vector<Tensor>& arguments) { return plan.run(arguments); };
@@ -147,6 +173,8 @@ constexpr const char* kRefusedCalls =
     "nanquantile.out nanquantile.scalar nanquantile.scalar_out nonzero nonzero.out pdist quantile quantile.out "
     "quantile.scalar quantile.scalar_out repeat_interleave.Tensor repeat_interleave.self_Tensor rnn_relu.data "
     "rnn_tanh.data svd svd.U unique_consecutive unique_dim where\n"
+    "is not functionalized: _amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_ _foreach_add_.Scalar "
+    "_fused_adam_ _fused_adamw_ _fused_sgd_ bernoulli_.Tensor conj_physical_ exponential_ geometric_ random_ uniform_\n"
     "is told whether it requires grad: requires_grad_\n"
     "is what empty() gave: empty.memory_format empty.out empty_like empty_strided new_empty\n";
 constexpr const char* kRefusedBackwards =

@@ -68,6 +68,27 @@ class Graph:
         """The full name of each call's operator, and where the call was made, "model.py:12"."""
         return self._calls.nodes()
 
+    def with_calls(self, calls: _graph.Graph) -> Graph:
+        """The program with other calls, which compute the same for the same arguments."""
+        return Graph(calls, self._arguments, self._results, self._watched)
+
+    def functionalized(self) -> Graph:
+        """The program without changes in place: each is the call that computes the same in new memory. What the program
+        writes to its arguments and to state is copied there at the end.
+
+        Raises keyway.NotImplementedError, which names the operator, for what has no such form, and keyway.ValueError
+        for a graph of the level "program".
+        """
+        return self.with_calls(_graph.functionalize(self._calls))
+
+    def without_dead_code(self) -> Graph:
+        """The program without calls that nothing depends on. Writes to memory that is read, and random calls, stay."""
+        return self.with_calls(_graph.eliminate_dead_code(self._calls))
+
+    def without_common_subexpressions(self) -> Graph:
+        """The program in which equal calls are one, where nothing is written to between them."""
+        return self.with_calls(_graph.eliminate_common_subexpressions(self._calls))
+
     def mismatch(self, *args: Any, **kwargs: Any) -> str | None:
         """Why the graph does not hold for a call with these arguments; None if it does."""
         if self._arguments is None:

@@ -1,0 +1,53 @@
+#include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/call/operator_entry.h>
+#include <keyway/graph/passes/dead_code.h>
+#include <keyway/graph/passes/effects.h>
+
+#include <algorithm>
+
+namespace keyway::inline v1::graph {
+namespace {
+
+// What the calls behind the one that is looked at use.
+class Uses {
+ public:
+  explicit Uses(const Graph& graph) : graph_(graph), is_used_(graph.values.size()), is_read_(graph.values.size()) {
+    for (const Input& input : graph.inputs) use(input.value);
+    for_each_left(graph, [this](ValueId id) { use(id); });
+  }
+
+  void use(ValueId id) {
+    is_used_[static_cast<std::size_t>(id)] = true;
+    is_read_[static_cast<std::size_t>(memory_of(graph_, id))] = true;
+  }
+  bool is_needed(const Node& node) const {
+    if (has_effect(*node.op)) return true;
+    bool is_needed = false;
+    for_each_written(
+        node, [&](ValueId id) { is_needed = is_needed || is_read_[static_cast<std::size_t>(memory_of(graph_, id))]; });
+    for_each_result(node, [&](ValueId id) { is_needed = is_needed || is_used_[static_cast<std::size_t>(id)]; });
+    return is_needed;
+  }
+
+ private:
+  const Graph& graph_;
+  std::vector<bool> is_used_;
+  std::vector<bool> is_read_;  // of the first value in a memory: whether its contents are used
+};
+
+}  // namespace
+
+Graph eliminate_dead_code(const Graph& graph) {
+  Uses uses(graph);
+  Graph result = graph;
+  result.nodes.clear();
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    if (!uses.is_needed(*node)) continue;
+    for_each_argument(*node, [&](ValueId id) { uses.use(id); });
+    result.nodes.push_back(*node);
+  }
+  std::ranges::reverse(result.nodes);
+  return renumbered(result);
+}
+
+}  // namespace keyway::inline v1::graph
