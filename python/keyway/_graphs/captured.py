@@ -56,6 +56,29 @@ class Graph:
         """The full name of each call's operator, and where the call was made, "model.py:12"."""
         return self._calls.nodes()
 
+    def to_dot(self) -> str:
+        """The graph for Graphviz, in its language DOT."""
+        return self._calls.to_dot()
+
+    def to_html(self, timings: _graph.Timings | None = None) -> str:
+        """A page that shows the graph and needs nothing else, with times of calls where `timings` has them."""
+        return self._calls.to_html(timings)
+
+    def measure(self, *args: Any, runs: int = 20, **kwargs: Any) -> _graph.Timings:
+        """How long the graph takes for these arguments: `calls`, the seconds of each call, made one by one, and `plan`,
+        those of a run as a plan, None where there is none. Medians of so many runs, each with all its effects."""
+        if runs < 1:
+            raise _C.ValueError(f"measure: the number of runs is 1 or more, not {runs}")
+        tensors: list[Tensor] | str = list(args) if self._arguments is None else self._match(args, kwargs)
+        if isinstance(tensors, str):
+            raise _C.ValueError(f"the graph does not hold for this call: {tensors}")
+        return self._calls.measure(tensors, runs)
+
+    def difference(self, other: Graph) -> str:
+        """What is in this graph alone ("- "), in the other alone ("+ ") or in both with other arguments or results ("~ "),
+        a line each; empty if they are alike. Places in the program do not count."""
+        return self._calls.difference(other._calls)
+
     def mismatch(self, *args: Any, **kwargs: Any) -> str | None:
         """Why the graph does not hold for a call with these arguments; None if it does."""
         if self._arguments is None:
