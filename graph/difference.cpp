@@ -118,7 +118,7 @@ class Comparison {
   void add(std::string_view sign, const std::string& line) { difference_.text += fmt::format("{} {}\n", sign, line); }
   // Says both, if they differ.
   void compare(const std::string& what, const std::string& before, const std::string& after) {
-    if (before != after) add("~", fmt::format("{}: {} -> {}", what, before, after));
+    if (before != after) add(what.starts_with(' ') ? " " : "~", fmt::format("{}: {} -> {}", what, before, after));
   }
 
   // A value of `before` by the number that it has in `after`; its own, with a mark, if it has none there.

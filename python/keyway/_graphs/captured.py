@@ -109,6 +109,7 @@ class Graph:
 
     def _match(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor] | str:
         """The tensors among the arguments; why the graph does not hold for them, as far as Python knows."""
+        leaves: tuple[Any, ...] | list[Any]
         if self._is_flat and not kwargs and len(args) == len(self._arguments[0]):
             leaves, expected = args, self._arguments[0]  # most calls
         elif same_structure(self._arguments, (args, kwargs)):
@@ -137,7 +138,7 @@ class Captured:
                  level: str | None = None, go_on: bool = False) -> None:
         if level is not None and level not in _LEVELS:
             raise _C.ValueError(f"capture: the level is 'program' or 'executed', not {level!r}")
-        named = _named_tensors(function, args, kwargs)
+        named = named_tensors(function, args, kwargs)
         self._captures: dict[str, _graph.Capture] = {}
         self._expected = rebuilt((args, kwargs), [_TENSOR if isinstance(leaf, Tensor) else leaf
                                                   for leaf in leaves_of((args, kwargs))])
@@ -152,7 +153,7 @@ class Captured:
         except BaseException:
             self._abandon()
             raise
-        self._outputs = _tensors_in(self.results)
+        self._outputs = tensors_in(self.results)
 
     def graph(self) -> Graph:
         """Ends the capture. Raises keyway.ValueError for what was refused."""
@@ -177,11 +178,11 @@ class Captured:
         self._captures.clear()
 
 
-def _tensors_in(tree: Any) -> list[Tensor]:
+def tensors_in(tree: Any) -> list[Tensor]:
     return [leaf for leaf in leaves_of(tree) if isinstance(leaf, Tensor)]
 
 
-def _named_tensors(function: Callable[..., Any], args: tuple[Any, ...],
+def named_tensors(function: Callable[..., Any], args: tuple[Any, ...],
                    kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:
     """The tensors among the arguments, with the names of the parameters that they are, or are in."""
     try:
@@ -190,5 +191,5 @@ def _named_tensors(function: Callable[..., Any], args: tuple[Any, ...],
         parameters = []
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     names = positional[: len(args)] + [""] * (len(args) - len(positional))
-    named = [(name, leaf) for name, arg in zip(names, args) for leaf in _tensors_in(arg)]
-    return named + [(name, leaf) for name, arg in kwargs.items() for leaf in _tensors_in(arg)]
+    named = [(name, leaf) for name, arg in zip(names, args) for leaf in tensors_in(arg)]
+    return named + [(name, leaf) for name, arg in kwargs.items() for leaf in tensors_in(arg)]

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from keyway import nn, no_grad
-from keyway._C import Tensor, _graph
-from keyway._transforms.trees import leaves_of
+from keyway._C import _graph
+from keyway._graphs.captured import named_tensors, tensors_in
 
 
 class GraphNode(NamedTuple):
@@ -34,15 +34,15 @@ class _Scope(NamedTuple):
 
 def model_nodes(model: Callable[..., Any], arguments: tuple[Any, ...]) -> list[GraphNode]:
     """The nodes of the graph of model(*arguments), at the level of what is written."""
-    tensors = [leaf for leaf in leaves_of(arguments) if isinstance(leaf, Tensor)]
+    function = model.forward if isinstance(model, nn.Module) else model
     capture = _graph.Capture("program")
     try:
-        for number, tensor in enumerate(tensors):
-            capture.add_argument(tensor, f"input_{number}")
+        for name, tensor in named_tensors(function, arguments, {}):
+            capture.add_argument(tensor, name)
         scopes: list[_Scope] = []
         with no_grad(), _noting(model, capture, scopes):
             results = model(*arguments)
-        outputs = [leaf for leaf in leaves_of(results) if isinstance(leaf, Tensor)]
+        outputs = tensors_in(results)
         del results
         graph = capture.finish(outputs)
     finally:

@@ -74,7 +74,7 @@ class SummaryWriter:
         or node by node, as GraphNodes or tuples of their fields. Calls of a model stand in boxes of its modules, and its
         parameters in those of the modules that they belong to."""
         if isinstance(model, Graph):
-            nodes = graph_nodes(model._calls)
+            nodes: Iterable[GraphNode] = graph_nodes(model._calls)
         elif callable(model):
             nodes = model_nodes(model, input_to_model if isinstance(input_to_model, tuple) else (input_to_model,))
         else:
