@@ -76,9 +76,16 @@ std::string_view kind_of(const Input& input) {
   return input.grad_of != kNoValue ? "gradient" : input.is_state ? "state" : "input";
 }
 
-std::string title_of(const Input& input) {
-  if (input.grad_of != kNoValue) return fmt::format("grad of %{}", input.grad_of);
-  return input.name.empty() ? fmt::format("%{}", input.value) : input.name;
+// Of an input: the name that it has, or its number.
+std::string name_of(const Graph& graph, ValueId id) {
+  for (const Input& input : graph.inputs) {
+    if (input.value == id && !input.name.empty()) return input.name;
+  }
+  return fmt::format("%{}", id);
+}
+
+std::string title_of(const Graph& graph, const Input& input) {
+  return input.grad_of == kNoValue ? name_of(graph, input.value) : "grad of " + name_of(graph, input.grad_of);
 }
 
 struct End {
@@ -89,13 +96,7 @@ struct End {
 // Leaf gradients, then outputs.
 std::vector<End> ends_of(const Graph& graph) {
   std::vector<End> ends;
-  for (const LeafGrad& grad : graph.grads) {
-    std::string name = fmt::format("%{}", grad.leaf);
-    for (const Input& input : graph.inputs) {
-      if (input.value == grad.leaf && !input.name.empty()) name = input.name;
-    }
-    ends.push_back({"grad of " + name, grad.grad});
-  }
+  for (const LeafGrad& grad : graph.grads) ends.push_back({"grad of " + name_of(graph, grad.leaf), grad.grad});
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
     ends.push_back({fmt::format("result {}", i), graph.outputs[i]});
   return ends;
@@ -148,7 +149,7 @@ class Data {
 
   std::string data_of(const Input& input) const {
     return fmt::format("{{\"value\":{},\"kind\":\"{}\",\"name\":{}}}", input.value, kind_of(input),
-                       json(title_of(input)));
+                       json(title_of(graph_, input)));
   }
 
   std::string arguments(const Node& node) const {
@@ -192,7 +193,7 @@ std::string to_dot(const Graph& graph) {
     text += fmt::format("  n{} [label={}, fillcolor=\"{}\"{}];\n", item++, dot(label), colour, more);
   };
   for (const Input& input : graph.inputs)
-    box(title_of(input) + "\n" + made_text(graph, input.value), input.is_state ? "#fdf0c8" : "#d3f2e6",
+    box(title_of(graph, input) + "\n" + made_text(graph, input.value), input.is_state ? "#fdf0c8" : "#d3f2e6",
         ", shape=ellipse");
   for (const Node& node : graph.nodes) {
     const CallKind kind = kind_of(graph, node);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -57,6 +58,18 @@ std::vector<Box> boxes_of(const Graph& graph) {
   return boxes;
 }
 
+using Names = std::vector<std::pair<std::string, Tensor>>;
+
+// The same graph, with names of state that is among the tensors.
+Graph with_names(Graph graph, const Names& names) {
+  for (graph::Input& input : graph.inputs) {
+    for (const auto& [name, tensor] : names) {
+      if (input.state.defined() && input.state.is_same(tensor)) input.name = name;
+    }
+  }
+  return graph;
+}
+
 }  // namespace
 
 void add_graph_drawing(nb::module_& module, const graph::Graph& (*graph_of)(nb::handle)) {
@@ -67,13 +80,16 @@ void add_graph_drawing(nb::module_& module, const graph::Graph& (*graph_of)(nb::
   const auto add = [](const nb::handle& type, const char* name, auto function, const auto&... more) {
     nb::setattr(type, name, nb::cpp_function(function, nb::scope(type), nb::name(name), nb::is_method(), more...));
   };
-  add(graph_class, "to_dot", [graph_of](nb::handle self) { return graph::to_dot(graph_of(self)); });
+  add(
+      graph_class, "to_dot",
+      [graph_of](nb::handle self, const Names& names) { return graph::to_dot(with_names(graph_of(self), names)); },
+      nb::arg("names"));
   add(
       graph_class, "to_html",
-      [graph_of](nb::handle self, const std::optional<graph::Timings>& timings) {
-        return graph::to_html(graph_of(self), timings.value_or(graph::Timings{}));
+      [graph_of](nb::handle self, const std::optional<graph::Timings>& timings, const Names& names) {
+        return graph::to_html(with_names(graph_of(self), names), timings.value_or(graph::Timings{}));
       },
-      nb::arg("timings").none());
+      nb::arg("timings").none(), nb::arg("names"));
   add(graph_class, "boxes", [graph_of](nb::handle self) { return boxes_of(graph_of(self)); });
   add(
       graph_class, "measure",

@@ -153,3 +153,19 @@ def test_differences_are_lines():
     one, two = graph.capture(lambda x: x.relu().sum(), x), graph.capture(lambda x: x.exp().sum(), x)
     assert one.difference(one) == ""
     assert [line[0] for line in one.difference(two).splitlines()] == ["-", "+", "~", " "]
+
+
+def test_state_has_the_names_that_are_given():
+    layer = nn.Linear(3, 2)
+
+    def train(x):
+        layer.zero_grad()
+        layer(x).sum().backward()
+
+    captured = graph.capture(train, kw.randn(4, 3))
+    names = [item["name"] for item in Page(captured.to_html(names=layer.named_parameters())).data["inputs"]]
+    assert names == ["x", "weight", "bias"] or names == ["x", "bias", "weight"]
+    ends = [item["name"] for item in Page(captured.to_html(names=layer.named_parameters())).data["ends"]]
+    assert sorted(ends) == ["grad of bias", "grad of weight"]
+    assert 'label="weight\\n%' in captured.to_dot(layer.named_parameters())
+    assert '"name":"weight"' not in captured.to_html()

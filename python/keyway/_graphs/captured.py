@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from keyway import _C
@@ -56,13 +56,14 @@ class Graph:
         """The full name of each call's operator, and where the call was made, "model.py:12"."""
         return self._calls.nodes()
 
-    def to_dot(self) -> str:
-        """The graph for Graphviz, in its language DOT."""
-        return self._calls.to_dot()
+    def to_dot(self, names: Iterable[tuple[str, Tensor]] = ()) -> str:
+        """The graph for Graphviz, in its language DOT. names: of state, as model.named_parameters() gives them."""
+        return self._calls.to_dot(list(names))
 
-    def to_html(self, timings: _graph.Timings | None = None) -> str:
-        """A page that shows the graph and needs nothing else, with times of calls where `timings` has them."""
-        return self._calls.to_html(timings)
+    def to_html(self, timings: _graph.Timings | None = None, names: Iterable[tuple[str, Tensor]] = ()) -> str:
+        """A page that shows the graph and needs nothing else. timings: what measure() gave. names: of state, as
+        model.named_parameters() gives them."""
+        return self._calls.to_html(timings, list(names))
 
     def measure(self, *args: Any, runs: int = 20, **kwargs: Any) -> _graph.Timings:
         """How long the graph takes for these arguments: `calls`, the seconds of each call, made one by one, and `plan`,
