@@ -77,6 +77,7 @@ void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, b
          "vmap: {} gives the tensor of an example, but takes none: what it uses of examples has to be among its "
          "arguments");
   const auto self = intrusive_ptr<Node>::retain(this);
+  note_history_change(TensorBase(), "a Function of autograd is applied");
   for (Tensor& output : outputs) {
     const auto input = std::ranges::find(inputs, output.impl(), &Tensor::impl);
     if (!output.defined()) {

@@ -219,12 +219,14 @@ void set_history(const TensorBase& result, const intrusive_ptr<Node>& node) {
 }
 
 void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node, std::size_t input_nr) {
+  note_history_change(self, "gets a history in place");
   ViewInfo* view = MetaAccess::view(self);
   const std::uint32_t number = node->add_input_metadata(self);
   if (view == nullptr) {
     set_gradient_edge(self, {node, number});
     return;
   }
+  note_history_change(view->base, "gets a history in place");
   const TensorBase& base = view->base;
   const intrusive_ptr<Node> slices = make_intrusive<CopySlices>(gradient_edge(base), base, self, node, input_nr);
   set_gradient_edge(base, {slices, 0});
@@ -330,6 +332,7 @@ void set_requires_grad(const TensorBase& tensor, bool requires_grad) {
   KEYWAY_CHECK_AS(Autograd, requires_grad || tensor.is_leaf(),
                   "requires_grad_: a tensor that was computed cannot be told not to require gradients: use detach()");
   if (!tensor.is_leaf()) return;
+  if (tensor.requires_grad() != requires_grad) note_history_change(tensor, "is told whether it requires grad");
   MetaAccess::requires_grad(MetaAccess::make(tensor)) = requires_grad;
   if (requires_grad) mark_recorded(tensor);
 }
@@ -364,6 +367,7 @@ void retain_grad(const TensorBase& tensor) {
   check_not_batched_or_dual(tensor, "retain_grad");
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "retain_grad: the tensor does not require grad");
   if (tensor.is_leaf() || retains_grad(tensor)) return;
+  note_history_change(tensor, "retains its gradient");
   MetaAccess::retains_grad(MetaAccess::make(tensor)) = true;
   retain_at(tensor, gradient_edge(tensor));
 }
@@ -390,6 +394,7 @@ void register_hook(const TensorBase& given, GradientHook hook) {
   const TensorBase tensor = unwrap_if_ended(given);
   check_not_batched_or_dual(tensor, "register_hook");
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "register_hook: the tensor does not require grad");
+  note_history_change(tensor, "gets a hook");
   if (!tensor.is_leaf()) {
     const Edge edge = gradient_edge(tensor);
     edge.node->add_tensor_hook(
@@ -402,6 +407,7 @@ void register_hook(const TensorBase& given, GradientHook hook) {
 void register_post_accumulate_grad_hook(const TensorBase& leaf, PostAccumulateHook hook) {
   KEYWAY_CHECK_AS(Autograd, leaf.requires_grad() && leaf.is_leaf(),
                   "register_post_accumulate_grad_hook: the tensor is no leaf that requires grad");
+  note_history_change(leaf, "gets a hook");
   MetaAccess::make_hooks(leaf).post_accumulate.add(std::move(hook));
 }
 
@@ -416,6 +422,7 @@ void detach_in_place(const TensorBase& tensor) {
   KEYWAY_CHECK_AS(Autograd, !is_view(tensor), "detach_: a view cannot be detached in place: use detach()");
   AutogradMeta* meta = MetaAccess::find(tensor);
   if (meta == nullptr) return;
+  note_history_change(tensor, "is detached in place");
   MetaAccess::set_fn(*meta, {});
   MetaAccess::requires_grad(*meta) = false;
   tensor.impl()->set_key_set(tensor.key_set().remove(Functionality::Autograd));

@@ -38,6 +38,9 @@ constexpr autograd::CaptureListener kListener = {
     [](const TensorBase& leaf, const TensorBase& grad) {
       for_each_recorder([&](Recorder& r) { r.grad_set(leaf, grad); });
     },
+    [](const TensorBase& tensor, const char* how) {
+      for_each_recorder([&](Recorder& r) { r.history_changed(tensor, how); });
+    },
 };
 
 constinit std::atomic<CallSite> site_of_calls{nullptr};

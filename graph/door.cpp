@@ -93,6 +93,8 @@ std::optional<std::string> Door::info_mismatch(const std::vector<Tensor>& inputs
   if (!info.is_of(tensor) || info.requires_grad != tensor.requires_grad())
     return fmt::format("{} is {}, but was {} in the capture", name_of(number), to_string(TensorInfo(tensor)),
                        to_string(info));
+  if (graph_.level == Level::Executed && graph_.surroundings.grad_enabled && info.requires_grad && !tensor.is_leaf())
+    return fmt::format("{} has a history, but was a leaf in the capture", name_of(number));
   const DispatchKeySet keys = tensor.key_set();
   if (keys.has(Functionality::Batched) || keys.has(Functionality::ForwardAD) || keys.has(Functionality::Python))
     return fmt::format("{} is a tensor of vmap, forward mode or a wrapper", name_of(number));

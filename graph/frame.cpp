@@ -24,6 +24,7 @@ Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<
 
 void Frame::make_tensors(const std::vector<Tensor>& inputs) {
   in_memory_.resize(graph_.values.size());
+  makers_.resize(graph_.values.size());
   places_.assign(graph_.values.size(), Place::Arena);
   for (std::size_t id = 0; id < graph_.values.size(); ++id) {
     const Value& value = graph_.values[id];
@@ -87,8 +88,13 @@ bool Frame::is_view(const Node& node) const {
 }
 
 void Frame::learn(const Node& node) {
-  if (is_view(node)) return;
   const FunctionSchema& schema = node.op->schema();
+  for_each_value(schema.returns(), node.results, [&](ValueId id) {
+    if (id == kNoValue) return;
+    const Node*& maker = makers_[static_cast<std::size_t>(id)];
+    if (maker == nullptr) maker = &node;
+  });
+  if (is_view(node)) return;
   Step step{nullptr, &node,
             with_tensors(schema.arguments(), node.arguments, [&](ValueId id) -> TensorBase& { return tensor(id); })};
   Stack results;
@@ -257,31 +263,30 @@ std::vector<Tensor> Frame::run(const std::vector<Tensor>& inputs) {
   return results_of(inputs);
 }
 
-Tensor Frame::view_of(const Tensor& base, ValueId id) {
-  const TensorInfo& info = graph_.values[static_cast<std::size_t>(id)].info;
-  if (info.dtype == base.dtype()) return base.as_strided(info.sizes, info.strides, info.offset);
-  Tensor view(make_view(tensor(id)));
-  autograd::as_view(base, view, autograd::CreationMeta::OtherDtype);
-  return view;
+Tensor Frame::result_of(ValueId id, std::vector<Tensor>& known) {
+  if (id == kNoValue) return {};
+  const auto at = [&](ValueId other) -> Tensor& { return known[static_cast<std::size_t>(other)]; };
+  if (at(id).defined()) return at(id);
+  if (id == memory_of(id)) return at(id) = Tensor(make_view(tensor(id)));
+  // Made by the calls that made it a view.
+  const Node& node = *makers_[static_cast<std::size_t>(id)];
+  const FunctionSchema& schema = node.op->schema();
+  Stack stack = with_tensors(schema.arguments(), node.arguments, [&](ValueId used) { return result_of(used, known); });
+  call_boxed(*node.op, stack);
+  graph::take_results(schema.returns(), node.results, stack, [&](ValueId made, const TensorBase& result) {
+    if (!at(made).defined()) at(made) = Tensor(result);
+  });
+  return at(id);
 }
 
-// In the memory of an input they are views of it, and others are views of the first in their memory.
 std::vector<Tensor> Frame::results_of(const std::vector<Tensor>& inputs) {
   for (const std::size_t number : written_inputs_) inputs[number].storage().impl()->bump_version();
-  std::vector<Tensor> of(graph_.values.size());
-  const auto at = [&](ValueId id) -> Tensor& { return of[static_cast<std::size_t>(id)]; };
-  for (std::size_t i = 0; i < inputs.size(); ++i) at(graph_.inputs[i].value) = inputs[i];
-  const auto result = [&](ValueId id) -> Tensor {
-    if (id == kNoValue) return {};
-    if (at(id).defined()) return at(id);
-    const ValueId memory = memory_of(id);
-    if (!at(memory).defined()) at(memory) = Tensor(make_view(tensor(memory)));
-    if (id != memory) at(id) = view_of(at(memory), id);
-    return at(id);
-  };
-  for (const LeafGrad& grad : graph_.grads) autograd::set_grad(at(grad.leaf), result(grad.grad));
+  std::vector<Tensor> known(graph_.values.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) known[static_cast<std::size_t>(graph_.inputs[i].value)] = inputs[i];
+  for (const LeafGrad& grad : graph_.grads)
+    autograd::set_grad(known[static_cast<std::size_t>(grad.leaf)], result_of(grad.grad, known));
   std::vector<Tensor> results;
-  for (const ValueId id : graph_.outputs) results.push_back(result(id));
+  for (const ValueId id : graph_.outputs) results.push_back(result_of(id, known));
   return results;
 }
 

@@ -71,12 +71,13 @@ class Frame {
   void lay_out_memory();
   // Which inputs a call writes to.
   void note_written(const Step& step);
-  // The value, as a view of the tensor that is the first in its memory.
-  Tensor view_of(const Tensor& base, ValueId id);
+  // A value as the program gets it: in the memory of an input it is a view of that. `known` are those that are there.
+  Tensor result_of(ValueId id, std::vector<Tensor>& known);
   std::vector<Tensor> results_of(const std::vector<Tensor>& inputs);
 
   const Graph& graph_;
   std::vector<TensorBase> tensors_;              // of the values
+  std::vector<const Node*> makers_;              // of the values, but of inputs
   std::vector<std::vector<ValueId>> in_memory_;  // by their memory
   std::vector<Place> places_;                    // of each memory
   std::vector<ValueId> output_memories_, dynamic_memories_;

@@ -2,6 +2,7 @@
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/frame.h>
 #include <keyway/graph/plan.h>
+#include <keyway/graph/run.h>
 
 #include <algorithm>
 
@@ -38,6 +39,11 @@ std::optional<std::string> Plan::try_run(ArrayRef<Tensor> arguments, std::vector
   if (arguments.size() != graph_.argument_count()) return door_.mismatch(arguments);
   const std::vector<Tensor> inputs = door_.inputs(arguments);
   if (std::optional<std::string> why = door_.input_mismatch(inputs)) return why;
+  // A capture, a profile or a mode of this thread is to see each call.
+  if (!included_keys().remove(Functionality::Autocast).empty()) {
+    results = run_inputs(graph_, inputs);
+    return std::nullopt;
+  }
   const ExcludeDispatchKeyGuard above(DispatchKeySet(Functionality::Autocast) | kAutogradKeys);
   std::unique_ptr<Frame> frame = take_frame();
   if (frame != nullptr)

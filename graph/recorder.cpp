@@ -128,6 +128,8 @@ void Recorder::add_argument(const Tensor& tensor, std::string name) {
       "capture: argument {} is a tensor of vmap, forward mode or a wrapper: capture the program without that, "
       "and run the graph within it",
       graph_.inputs.size());
+  check_is_leaf(tensor, "argument " + std::to_string(graph_.inputs.size()));
+  if (!refused_.empty()) return;
   inputs_.push_back(tensor);
   if (const SeenTensors::Seen* seen = seen_.find(tensor)) {  // the same tensor twice
     graph_.inputs.push_back({seen->value, std::move(name)});
@@ -154,6 +156,8 @@ ValueId Recorder::add_value(const TensorBase& tensor, Origin origin) {
 }
 
 ValueId Recorder::add_state(const TensorBase& tensor) {
+  check_is_leaf(tensor, "a tensor that the program has from elsewhere");
+  if (!refused_.empty()) return kNoValue;
   const ValueId id = add_value(tensor, Origin::State);
   const auto leaf = first_grads_.find(tensor.impl());
   Input input{.value = id, .is_state = true};
@@ -265,6 +269,25 @@ void Recorder::grad_set(const TensorBase& leaf, const TensorBase& grad) {
   grads_[id] = value_of(grad);
 }
 
+void Recorder::history_changed(const TensorBase& tensor, const char* how) {
+  if (!refused_.empty()) return;
+  // As written, calls change histories in a run as they did; what is no call is lost.
+  bool is_lost = calls_within_ == 0;
+  if (graph_.level == Level::Executed) {
+    const SeenTensors::Seen* const seen = tensor.defined() ? seen_.find(tensor) : nullptr;
+    is_lost =
+        tensor.defined() && (seen != nullptr ? input_of(seen->value) != nullptr : seen_.find_memory(tensor) == nullptr);
+  }
+  if (is_lost) refuse(tensor.defined() ? std::string("a tensor ") + how + ", which a graph does not do" : how);
+}
+
+void Recorder::check_is_leaf(const TensorBase& tensor, const std::string& which) {
+  if (graph_.level == Level::Executed && graph_.surroundings.grad_enabled && tensor.requires_grad() &&
+      !tensor.is_leaf())
+    refuse(which +
+           " has a history, which gradients in the program would go on to: detach it, or capture it as written");
+}
+
 void Recorder::alias_made(const TensorBase& of, const TensorBase& alias) {
   if (!refused_.empty() || is_for_transforms(of)) return;
   // A result of the call that goes on: it is known when the call has ended.
@@ -340,6 +363,8 @@ void Recorder::call(const OperatorEntry& op, DispatchKeySet below, Stack& values
   if (graph_.level == Level::Executed && is_written_with_others(op, below)) return redispatch_boxed(op, below, values);
   const ExcludeDispatchKeyGuard unrecorded(
       DispatchKeySet(graph_.level == Level::Program ? Functionality::Tracer : Functionality::Functionalize));
+  if (refused_.empty() && included_keys().has(Functionality::Python))
+    refuse("a mode of Python sees the calls, and would not see those of a graph");
   if (refused_.empty()) check_recordable(op, values);
   if (refused_.empty()) check_is_set(op, values);
   if (!refused_.empty()) return redispatch_boxed(op, below, values);
@@ -363,6 +388,11 @@ void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& valu
       if (schema.arguments()[i].is_write()) written.push_back(tensor);
     });
   }
+  const struct Within {
+    int& count;
+    explicit Within(int& its_count) : count(its_count) { ++count; }
+    ~Within() { --count; }
+  } within(calls_within_);
   try {
     redispatch_boxed(op, below, values);
   } catch (const std::exception& error) {

@@ -62,6 +62,7 @@ class Recorder {
   void alias_made(const TensorBase& of, const TensorBase& alias);
   void grad_asked(const TensorBase& leaf);
   void grad_set(const TensorBase& leaf, const TensorBase& grad);
+  void history_changed(const TensorBase& tensor, const char* how);
   // Makes the call, for the keys below, and records it: the arguments become the results.
   void call(const OperatorEntry& op, DispatchKeySet below, Stack& values);
   // The program does what a graph cannot follow. Throws, or returns, as the capture wants it; then finish() throws.
@@ -83,6 +84,8 @@ class Recorder {
   void check_inputs();
   ValueId value_in_memory(const TensorBase& tensor, const SeenTensors::Memory& memory);
   ValueId add_state(const TensorBase& tensor);
+  // Refuses an input through which gradients would flow out of the graph.
+  void check_is_leaf(const TensorBase& tensor, const std::string& which);
   // Remembers which gradient a new input keeps when the program begins.
   void note_first_grad(const TensorBase& leaf, ValueId id);
   const Input* input_of(ValueId id) const;
@@ -105,7 +108,8 @@ class Recorder {
   std::unordered_map<const TensorImpl*, ValueId> first_grads_;  // the leaves that keep them
   std::map<ValueId, ValueId> grads_;                            // what leaves have been given since
   Capture::Refusal refusal_;
-  std::string refused_;  // the first reason; empty: none yet
+  int calls_within_ = 0;  // how many recorded calls go on
+  std::string refused_;   // the first reason; empty: none yet
 };
 
 }  // namespace keyway::inline v1::graph

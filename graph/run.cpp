@@ -77,6 +77,10 @@ std::vector<Tensor> run(const Graph& graph, ArrayRef<Tensor> arguments) {
   return make_calls(graph, last_uses(graph), door.inputs(arguments));
 }
 
+std::vector<Tensor> run_inputs(const Graph& graph, const std::vector<Tensor>& inputs) {
+  return make_calls(graph, last_uses(graph), inputs);
+}
+
 Interpreter::Interpreter(Graph graph) : graph_(std::move(graph)), door_(graph_), ended_(last_uses(graph_)) {}
 
 std::optional<std::string> Interpreter::try_run(ArrayRef<Tensor> arguments, std::vector<Tensor>& results) const {

@@ -158,11 +158,11 @@ class Check {
   }
 
   // What is written with other operators may give an argument back as it is, as dropout does where nothing is trained.
-  // Within vmap it runs at Batched, with dual tensors at ForwardAD.
+  // Within vmap it runs at Batched, with dual tensors at ForwardAD, in a capture at Tracer and Functionalize.
   bool is_composite() const {
     const DispatchKey key = call_.kernel.key;
     return key == DispatchKey::CompositeImplicitAutograd || key == DispatchKey::Batched ||
-           key == DispatchKey::ForwardAD;
+           key == DispatchKey::ForwardAD || key == DispatchKey::Tracer || key == DispatchKey::Functionalize;
   }
 
   // Whether an argument of a set has the memory of `tensor` too, so that a result of that set may have it.

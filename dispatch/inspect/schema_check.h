@@ -7,9 +7,9 @@
 // before, unless it shares memory with one that is written to; a result without an annotation shares no memory with an
 // argument; one with an annotation, Tensor(a), shares memory with no argument of another alias set; one that is written
 // to, Tensor(a!), is the very argument; two results without annotations have no memory in common. Elements are compared
-// of CPU tensors only. Results of kernels at CompositeImplicitAutograd, Batched and ForwardAD, which run other
-// operators that are checked themselves, may share memory with arguments and with each other: such a kernel may return
-// an argument unchanged.
+// of CPU tensors only. Results of kernels at CompositeImplicitAutograd, Batched, ForwardAD, Tracer and Functionalize,
+// which run other operators that are checked themselves, may share memory with arguments and with each other: such a
+// kernel may return an argument unchanged.
 //
 // KEYWAY_CHECK_SCHEMAS=1 in the environment turns them on for the whole program. They copy what arguments hold, so
 // that calls take many times as long; while they are off, they cost nothing.

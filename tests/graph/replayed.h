@@ -52,6 +52,7 @@ inline std::string bit_difference(const std::vector<Tensor>& tensors, const std:
     if (a.defined() != b.defined()) return at + (a.defined() ? "defined" : "undefined");
     if (!a.defined()) continue;
     if (describe(a) != describe(b)) return at + describe(a) + ", not " + describe(b);
+    if (a.strides() != b.strides()) return at + "strides " + FormatArg(a.strides()).str() + ", not " + FormatArg(b.strides()).str();
     if (a.strides() != b.strides() || a.storage_offset() != b.storage_offset()) return at + "strides or offset";
     const Tensor a_rows = a.detach().contiguous(), b_rows = b.detach().contiguous();
     if (a.numel() != 0 && std::memcmp(a_rows.data_ptr(), b_rows.data_ptr(), a.nbytes()) != 0)

@@ -23,7 +23,8 @@ std::string refusal_in(const std::string& error) {
   if (begin == std::string::npos) return {};
   const std::string reason = error.substr(begin + 9);
   for (const char* known : {"gives numbers or sizes", "requires grad, but", "in a dictionary", "changed in place",
-                            "is what empty() gave", "computed within a call"})
+                            "is what empty() gave", "computed within a call",
+                            "is told whether it requires grad"})
     if (reason.find(known) != std::string::npos) return known;
   return reason;
 }
@@ -147,7 +148,7 @@ constexpr const char* kRefusedCalls =
     "quantile.scalar quantile.scalar_out repeat_interleave.Tensor repeat_interleave.self_Tensor rnn_relu.data "
     "rnn_tanh.data svd svd.U unique_consecutive unique_dim where\n"
     "is what empty() gave: empty.memory_format empty.out empty_like empty_strided new_empty\n"
-    "requires grad, but: requires_grad_\n";
+    "is told whether it requires grad: requires_grad_\n";
 constexpr const char* kRefusedBackwards =
     "gives numbers or sizes: _embedding_bag _local_scalar_dense _pdist_forward _unique2 allclose argwhere "
     "bincount cov embedding_bag embedding_bag.padding_idx equal gru.data index.Tensor index_put item "

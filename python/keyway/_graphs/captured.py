@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import enum
 import gc
 import inspect
-from collections.abc import Callable, Iterable
+import types
+from collections.abc import Callable, Iterable, MutableSet
 from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor, _graph
-from keyway._graphs.watched import Watched, watching
-from keyway._transforms.trees import children, leaves_of, rebuilt, same_structure
+from keyway._graphs.watched import Watched, is_same, watching
+from keyway._transforms.trees import children, leaves_like, leaves_of, rebuilt, same_structure
+from keyway.nn.modules.module import Module
+from keyway.nn.parameter import Parameter
 
 _LEVELS = ("program", "executed")
+
+# Of results beside tensors: what can be given again, since it does not change.
+_CONSTANTS = (bool, int, float, complex, str, bytes, type(None), type, enum.Enum, range, slice, frozenset, tuple, Module,
+              types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
 
 
 class Output:
@@ -22,7 +30,11 @@ class Output:
         self.number = number
 
 
-_TENSOR = object()  # stands for a tensor among the arguments
+class _Given:
+    """Stands for a tensor of that class among the arguments."""
+
+    def __init__(self, kind: type[Tensor]) -> None:
+        self.kind = kind
 
 
 class Graph:
@@ -36,7 +48,7 @@ class Graph:
     def __init__(self, calls: _graph.Graph, arguments: Any = None, results: Any = None,
                  watched: Watched | None = None) -> None:
         self._calls = calls
-        self._arguments = arguments  # as (args, kwargs), with _TENSOR for each tensor
+        self._arguments = arguments  # as (args, kwargs), with _Given for each tensor
         self._results = results  # likewise, with an Output for each
         self._watched = watched
         self._is_flat = arguments is not None and not arguments[1] and all(children(a) is None for a in arguments[0])
@@ -110,20 +122,19 @@ class Graph:
 
     def _match(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor] | str:
         """The tensors among the arguments; why the graph does not hold for them, as far as Python knows."""
-        leaves: tuple[Any, ...] | list[Any]
         if self._is_flat and not kwargs and len(args) == len(self._arguments[0]):
-            leaves, expected = args, self._arguments[0]  # most calls
+            leaves, expected = list(args), self._arguments[0]  # most calls
         elif same_structure(self._arguments, (args, kwargs)):
-            leaves, expected = leaves_of((args, kwargs)), leaves_of(self._arguments)
+            leaves, expected = leaves_like(self._arguments, (args, kwargs)), leaves_of(self._arguments)
         else:
             return "the arguments have another structure than in the capture"
         tensors = []
         for was, given in zip(expected, leaves):
-            if was is _TENSOR:
-                if not isinstance(given, Tensor):
-                    return f"an argument is a {type(given).__name__}, but was a tensor in the capture"
+            if type(was) is _Given:
+                if type(given) is not was.kind:
+                    return f"an argument is a {type(given).__name__}, but was a {was.kind.__name__} in the capture"
                 tensors.append(given)
-            elif type(was) is not type(given) or was != given:
+            elif not is_same(given, was) and not _is_equal(given, was):
                 return f"an argument is {given!r}, but was {was!r} in the capture"
         change = self._watched.change() if self._watched is not None else None
         return tensors if change is None else change
@@ -139,34 +150,86 @@ class Captured:
                  level: str | None = None, go_on: bool = False) -> None:
         if level is not None and level not in _LEVELS:
             raise _C.ValueError(f"capture: the level is 'program' or 'executed', not {level!r}")
-        named = named_tensors(function, args, kwargs)
         self._captures: dict[str, _graph.Capture] = {}
-        self._expected = rebuilt((args, kwargs), [_TENSOR if isinstance(leaf, Tensor) else leaf
-                                                  for leaf in leaves_of((args, kwargs))])
+        self._refusal: str | None = None  # what the capture of calls does not see
+        given = leaves_of((args, kwargs))
+        self._expected = rebuilt((args, kwargs), [_Given(type(leaf)) if isinstance(leaf, Tensor) else leaf
+                                                  for leaf in given])
         try:
-            for name in _LEVELS if level is None else (level,):
-                self._captures[name] = _graph.Capture(name, go_on)
-                for parameter, tensor in named:
-                    self._captures[name].add_argument(tensor, parameter)
+            self._begin((level,) if level is not None else _LEVELS, named_tensors(function, args, kwargs), go_on)
+            histories = [leaf.requires_grad for leaf in given if isinstance(leaf, Tensor)]
+            modes = _modes()
             with watching() as self._watched:
+                for used in (function, *given):
+                    self._watched.add_function(used)
                 self.results = function(*args, **kwargs)
-            self._watched.add_function(function)
+            self._outputs = self._outputs_among(given)
+            self._changes_history = histories != [leaf.requires_grad for leaf in given if isinstance(leaf, Tensor)]
+            self._check(given, modes)
         except BaseException:
             self._abandon()
             raise
-        self._outputs = tensors_in(self.results)
+
+    def _begin(self, levels: tuple[str, ...], named: list[tuple[str, Tensor]], go_on: bool) -> None:
+        try:
+            for name in levels:
+                self._captures[name] = _graph.Capture(name, go_on)
+                for parameter, tensor in named:
+                    self._captures[name].add_argument(tensor, parameter)
+        except _C.NotImplementedError as unsuited:  # arguments of vmap and the like
+            if not go_on:
+                raise
+            self._refusal = str(unsuited)
+            self._abandon()
+
+    def _outputs_among(self, given: list[Any]) -> list[Tensor]:
+        """The tensors among the results; refuses results that a run could not make anew."""
+        try:
+            leaves = leaves_of(self.results)
+        except RecursionError:
+            self._refuse("the results hold themselves")
+            return []
+        for leaf in leaves:
+            if isinstance(leaf, Tensor):
+                if type(leaf) not in (Tensor, Parameter) and not any(leaf is argument for argument in given):
+                    self._refuse(f"a result is a {type(leaf).__name__}, and a run would give a Tensor")
+            elif not _is_constant(leaf) and not any(leaf is argument for argument in given):
+                self._refuse(f"a result is a {type(leaf).__name__}, which a run would not make anew")
+        return [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+
+    def _check(self, given: list[Any], modes: tuple[Any, ...]) -> None:
+        """Refuses what the program does to Python beside its results."""
+        for leaf in given:
+            if not isinstance(leaf, (Tensor, Module)) and _can_change(leaf):
+                self._refuse(f"an argument is a {type(leaf).__name__}, whose items may change unseen")
+        if modes != _modes():
+            self._refuse("the program sets the default dtype or a mode of gradients, which a run would not")
+        if self._watched.refusal is not None:
+            self._refuse(self._watched.refusal)
+        change = self._watched.change()
+        if change is not None:
+            self._refuse(f"the program changes what it depends on: since it began, {change.removesuffix(' in the capture')}")
+
+    def _refuse(self, why: str) -> None:
+        self._refusal = self._refusal or f"capture: {why}"
 
     def graph(self) -> Graph:
         """Ends the capture. Raises keyway.ValueError for what was refused."""
         try:
-            has_history = any(output.requires_grad for output in self._outputs)
+            if not self._captures:
+                raise _C.ValueError(str(self._refusal))
+            has_history = self._changes_history or any(output.requires_grad for output in self._outputs)
             level = "program" if "program" in self._captures and (has_history or len(self._captures) == 1) else "executed"
+            if level == "executed" and self._changes_history:
+                self._refuse("the program changes whether an argument requires grad: the level 'program' follows that")
             capture = self._captures.pop(level)
             self._abandon()  # the other one, which keeps what it refers to
             self._captures[level] = capture
             if capture.keeps_results(self._outputs):
                 gc.collect()  # what only a cycle of references keeps
             calls = capture.finish(self._outputs)
+            if self._refusal is not None:
+                raise _C.ValueError(self._refusal)
         finally:
             self._abandon()
         numbers = iter(range(len(self._outputs)))
@@ -179,12 +242,31 @@ class Captured:
         self._captures.clear()
 
 
-def tensors_in(tree: Any) -> list[Tensor]:
+def _modes() -> tuple[Any, ...]:
+    return _C.get_default_dtype(), _C.is_grad_enabled(), _C.is_inference_mode_enabled()
+
+
+def _is_equal(given: Any, was: Any) -> bool:
+    """Of values that do not change: sizes, dtypes, members of an enumeration and the like."""
+    if type(given) is not type(was) or not _is_constant(was) or isinstance(was, (float, complex, tuple, frozenset)):
+        return type(given) is type(was) and isinstance(was, tuple) and repr(given) == repr(was)
+    return bool(given == was)
+
+
+def _is_constant(leaf: Any) -> bool:
+    return isinstance(leaf, _CONSTANTS) or type(leaf).__module__.partition(".")[0] == "keyway"
+
+
+def _can_change(leaf: Any) -> bool:
+    return isinstance(leaf, MutableSet) or hasattr(type(leaf), "__setitem__")
+
+
+def _tensors_in(tree: Any) -> list[Tensor]:
     return [leaf for leaf in leaves_of(tree) if isinstance(leaf, Tensor)]
 
 
 def named_tensors(function: Callable[..., Any], args: tuple[Any, ...],
-                   kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:
+                  kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:
     """The tensors among the arguments, with the names of the parameters that they are, or are in."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
@@ -192,5 +274,5 @@ def named_tensors(function: Callable[..., Any], args: tuple[Any, ...],
         parameters = []
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     names = positional[: len(args)] + [""] * (len(args) - len(positional))
-    named = [(name, leaf) for name, arg in zip(names, args) for leaf in tensors_in(arg)]
-    return named + [(name, leaf) for name, arg in kwargs.items() for leaf in tensors_in(arg)]
+    named = [(name, leaf) for name, arg in zip(names, args) for leaf in _tensors_in(arg)]
+    return named + [(name, leaf) for name, arg in kwargs.items() for leaf in _tensors_in(arg)]

@@ -26,22 +26,29 @@ class Compiled:
 
     def __getattr__(self, name: str) -> Any:
         """Those of the function, or module."""
+        if name == "__wrapped__":  # of a copy that is being made
+            raise AttributeError(name)
         return getattr(self.__wrapped__, name)
+
+    def __reduce__(self) -> Any:
+        return Compiled, (self.__wrapped__, self._fullgraph)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A method, where it is the attribute of a class."""
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _C._graph.is_capturing():  # which has to see the calls
+            return self.__wrapped__(*args, **kwargs)
         why = "the first call"
         for number, graph in enumerate(self._graphs):
             given = graph.attempt(args, kwargs)
             if not isinstance(given, str):
                 if number > 0:
-                    self._graphs.insert(0, self._graphs.pop(number))
+                    self._graphs = [graph] + [g for g in self._graphs if g is not graph]  # another thread may go over it
                 return given[0]
             why = given if number == 0 else why
-        if _C._graph.is_capturing() or len(self._captures) >= _MOST_MISSES:
+        if len(self._captures) >= _MOST_MISSES:
             return self.__wrapped__(*args, **kwargs)
         return self._capture(why, args, kwargs)
 
@@ -55,8 +62,7 @@ class Compiled:
                 raise
             self._refusals.append(str(refusal))
             return captured.results
-        self._graphs.insert(0, graph)
-        del self._graphs[_MOST_GRAPHS:]
+        self._graphs = [graph, *self._graphs[:_MOST_GRAPHS - 1]]
         return captured.results
 
     def explain(self) -> str:

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from keyway import nn, no_grad
-from keyway._C import _graph
-from keyway._graphs.captured import named_tensors, tensors_in
+from keyway._C import Tensor, _graph
+from keyway._graphs.captured import named_tensors
+from keyway._transforms.trees import leaves_of
 
 
 class GraphNode(NamedTuple):
@@ -42,7 +43,7 @@ def model_nodes(model: Callable[..., Any], arguments: tuple[Any, ...]) -> list[G
         scopes: list[_Scope] = []
         with no_grad(), _noting(model, capture, scopes):
             results = model(*arguments)
-        outputs = tensors_in(results)
+        outputs = [leaf for leaf in leaves_of(results) if isinstance(leaf, Tensor)]
         del results
         graph = capture.finish(outputs)
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Sequence
 
+from keyway._graphs.watched import note_schedule
 from keyway.optim._one_cycle import _check_momentum, _for_each_group, _set_momentum
 from keyway.optim._schedule import LRScheduler, set_lr
 from keyway.optim.optimizer import Optimizer
@@ -33,6 +34,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: float | None = None) -> None:
         """Gives the groups the learning rates of the next step, or of `epoch`."""
+        note_schedule()
         if epoch is None:
             super().step()
             return

@@ -6,6 +6,7 @@ import math
 from typing import Any, Sequence
 
 import keyway
+from keyway._graphs.watched import note_schedule
 from keyway.optim._one_cycle import _for_each_group
 from keyway.optim._schedule import LRScheduler, warn_of_epoch
 from keyway.optim.optimizer import Optimizer
@@ -61,6 +62,7 @@ class ReduceLROnPlateau(LRScheduler):
 
         Raises keyway.Error if groups were added and `min_lrs` has not one number for each.
         """
+        note_schedule()
         self._match_groups()
         measure = float(metrics.item() if hasattr(metrics, "item") else metrics)
         if epoch is not None:

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Callable
 
 from keyway._C import Tensor
+from keyway._graphs.watched import note_schedule
 from keyway.optim.optimizer import Optimizer
 
 
@@ -51,6 +52,7 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Gives the groups their next learning rates; with `epoch`, which is deprecated, those of that step."""
+        note_schedule()
         if self._step_count == 1 and getattr(self.optimizer, "_step_count", 1) == 0:
             warnings.warn("lr_scheduler.step() was called before optimizer.step(): the first learning rate is skipped. "
                           "Call them in the opposite order", stacklevel=2)

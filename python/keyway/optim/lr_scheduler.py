@@ -8,6 +8,7 @@ from collections import Counter
 from types import FunctionType
 from typing import Any, Callable, Iterable, Sequence
 
+from keyway._graphs.watched import note_schedule
 from keyway.optim._cycles import (
     CosineAnnealingWarmRestarts as CosineAnnealingWarmRestarts, CyclicLR as CyclicLR,
 )  # fmt: skip
@@ -245,6 +246,7 @@ class ChainedScheduler(_Several):
 
     def step(self) -> None:  # type: ignore[override]
         """Has each schedule give the groups its next learning rates."""
+        note_schedule()
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = self._current()
@@ -281,6 +283,7 @@ class SequentialLR(_Several):
 
     def step(self) -> None:  # type: ignore[override]
         """Gives the groups their next learning rates."""
+        note_schedule()
         step = self.last_epoch + 1
         i = bisect.bisect_right(self._milestones, step)
         scheduler = self._schedulers[i]

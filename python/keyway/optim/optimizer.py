@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable, Union
 
 import keyway
 from keyway._C import Tensor
-from keyway._graphs.watched import current as current_capture, settings_of
+from keyway._graphs.watched import add_optimizer, current as current_capture
 from keyway.autograd.grad_mode import enable_grad, set_grad_enabled
 from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules.module import zero_grad_of
@@ -147,10 +147,10 @@ class Optimizer:
             raise keyway.Error(f"{type(self).__name__}.step: grad_scale and found_inf are for fused steps of all "
                                "parameters, with dampening from the second one on")
         watched = current_capture()
+        if watched is not None:
+            add_optimizer(watched, self)
         with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             for group in self.param_groups:
-                if watched is not None:
-                    watched.add("the settings of an optimizer", functools.partial(settings_of, group))
                 for parameter in self._update_fused(group):
                     if parameter.grad is None:
                         continue

@@ -8,6 +8,6 @@ void flip_rows(const keyway::TensorBase&, keyway::TensorBase&) {}
 
 }  // namespace
 
-KEYWAY_LIBRARY_IMPL(_, Tracer, m) { m.fallback(keyway::Fallthrough{}); }
+KEYWAY_LIBRARY_IMPL(_, BackendSelect, m) { m.fallback(keyway::Fallthrough{}); }
 KEYWAY_LIBRARY_IMPL(myops, AutocastCPU, m) { m.impl("cube", keyway::Fallthrough{}); }
 KEYWAY_LIBRARY_IMPL(myops, CUDA, m) { m.kernel("flip_rows", flip_rows); }
