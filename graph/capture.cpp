@@ -133,6 +133,8 @@ Graph Capture::finish(const std::vector<Tensor>& outputs) {
 
 bool Capture::keeps_results(const std::vector<Tensor>& outputs) const { return recorder_->keeps_results(outputs); }
 
+std::size_t Capture::call_count() const { return recorder_->call_count(); }
+
 bool is_capturing() { return recorders[0] != nullptr || recorders[1] != nullptr; }
 
 void refuse_within_capture(std::string_view asked) {

@@ -14,6 +14,7 @@
 
 #include <keyway/graph/graph.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -44,6 +45,8 @@ class KEYWAY_API Capture {
   Graph finish(const std::vector<Tensor>& outputs);
   // Whether finish() would refuse since the program keeps a tensor beside `outputs`.
   bool keeps_results(const std::vector<Tensor>& outputs) const;
+  // How many calls were recorded so far: the number that the next one has in the graph.
+  std::size_t call_count() const;
   // Ends without a graph; nothing if it has ended.
   void abandon();
 

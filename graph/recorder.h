@@ -55,6 +55,7 @@ class Recorder {
 
   Level level() const { return graph_.level; }
   void add_argument(const Tensor& tensor, std::string name);
+  std::size_t call_count() const { return graph_.nodes.size(); }
   // The results of a call that one which is recorded makes.
   void note_within_call(const Stack& results);
   // What autograd does without a call (autograd/capture_listener.h).

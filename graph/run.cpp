@@ -35,9 +35,9 @@ std::vector<std::vector<ValueId>> last_uses(const Graph& graph) {
   return ended;
 }
 
-// Makes the calls. `ended` are the values that no call after each uses.
+// Makes the calls. `ended` are the values that no call after each uses; an observer sees each call.
 std::vector<Tensor> make_calls(const Graph& graph, const std::vector<std::vector<ValueId>>& ended,
-                               const std::vector<Tensor>& inputs) {
+                               const std::vector<Tensor>& inputs, const Interpreter::Observer& observer = {}) {
   std::vector<Tensor> values(graph.values.size());
   const auto tensor_of = [&](ValueId id) -> Tensor& { return values[static_cast<std::size_t>(id)]; };
   for (std::size_t i = 0; i < inputs.size(); ++i) tensor_of(graph.inputs[i].value) = inputs[i];
@@ -50,7 +50,9 @@ std::vector<Tensor> make_calls(const Graph& graph, const std::vector<std::vector
     const FunctionSchema& schema = node.op->schema();
     const AutoGradMode mode(graph.level == Level::Program ? !node.no_grad : grad_enabled());
     Stack stack = with_tensors(schema.arguments(), node.arguments, tensor_of);
+    if (observer) observer(i, false);
     call_boxed(*node.op, stack);
+    if (observer) observer(i, true);
     take_results(schema.returns(), node.results, stack,
                  [&](ValueId id, const TensorBase& tensor) { tensor_of(id) = Tensor(tensor); });
     for (const ValueId id : ended[i]) tensor_of(id) = Tensor();
@@ -87,6 +89,12 @@ std::optional<std::string> Interpreter::try_run(ArrayRef<Tensor> arguments, std:
   if (std::optional<std::string> why = door_.input_mismatch(inputs)) return why;
   results = make_calls(graph_, ended_, inputs);
   return std::nullopt;
+}
+
+std::vector<Tensor> Interpreter::run(ArrayRef<Tensor> arguments, const Observer& observer) const {
+  if (const std::optional<std::string> why = mismatch(arguments))
+    KEYWAY_FAIL(Value, "the graph does not hold for this call: {}", *why);
+  return make_calls(graph_, ended_, door_.inputs(arguments), observer);
 }
 
 std::vector<Tensor> Interpreter::run(ArrayRef<Tensor> arguments) const {

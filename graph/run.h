@@ -4,6 +4,7 @@
 #include <keyway/graph/door.h>
 #include <keyway/graph/graph.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ class KEYWAY_API Interpreter {
   const Graph& graph() const { return graph_; }
   std::optional<std::string> mismatch(ArrayRef<Tensor> arguments) const { return door_.mismatch(arguments); }
   std::vector<Tensor> run(ArrayRef<Tensor> arguments) const;
+  // The same, and observer(number, is_made) before each call and after it.
+  using Observer = std::function<void(std::size_t, bool)>;
+  std::vector<Tensor> run(ArrayRef<Tensor> arguments, const Observer& observer) const;
   // The same; if the graph does not hold for the arguments, says why, and has done nothing.
   std::optional<std::string> try_run(ArrayRef<Tensor> arguments, std::vector<Tensor>& results) const;
 

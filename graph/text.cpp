@@ -1,5 +1,4 @@
 #include <keyway/core/tensor/geometry.h>
-#include <keyway/dispatch/call/default_argument.h>
 #include <keyway/graph/graph.h>
 #include <keyway/graph/value_text.h>
 
@@ -75,11 +74,6 @@ class Printer {
     std::string list = "[";
     for (const ValueId item : value.to_int_list()) list += (list.size() == 1 ? "" : ", ") + made(item);
     return list + "]";
-  }
-
-  static bool is_default(const Argument& argument, const IValue& value) {
-    return argument.has_default() &&
-           text_of(argument.type(), value) == text_of(argument.type(), default_argument(argument));
   }
 
   // By position up to the first one that is left out, then by name.

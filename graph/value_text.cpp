@@ -2,6 +2,7 @@
 #include <keyway/core/schema/named_values.h>
 #include <keyway/core/schema/signature_code.h>
 #include <keyway/core/schema/string_default.h>
+#include <keyway/dispatch/call/default_argument.h>
 #include <keyway/dispatch/call/signature.h>
 #include <keyway/graph/graph.h>
 #include <keyway/graph/value_text.h>
@@ -91,6 +92,11 @@ std::string text_of(SchemaType type, const IValue& value) {
     case TypeKind::Device: return in_quotes(to_string(value.to_device()));
     default: return "<" + type_name(value) + ">";
   }
+}
+
+bool is_default(const Argument& argument, const IValue& value) {
+  return argument.has_default() &&
+         text_of(argument.type(), value) == text_of(argument.type(), default_argument(argument));
 }
 
 std::string found(const detail::Lexer& lexer) {

@@ -1,6 +1,7 @@
 // The values of arguments as text, as Python writes them, and back. Of which type a value is, the schema says.
 #pragma once
 
+#include <keyway/core/schema/argument.h>
 #include <keyway/core/schema/lexer.h>
 #include <keyway/core/schema/type.h>
 #include <keyway/dispatch/call/ivalue.h>
@@ -11,6 +12,9 @@ namespace keyway::inline v1::graph {
 
 // "[1, 2]", "float32", "'mean'", "%3" for a tensor's number. Of what has no text, a generator, its name in <>.
 std::string text_of(SchemaType type, const IValue& value);
+
+// Whether the argument has a default, and the value is it.
+bool is_default(const Argument& argument, const IValue& value);
 
 // A text in quotes, as parse_string reads it.
 std::string in_quotes(std::string_view text);

@@ -15,6 +15,7 @@ import numpy
 import pytest
 
 import keyway
+from keyway import nn
 from keyway.utils.tensorboard import GraphNode, SummaryWriter
 
 TIME = 1700000000.5
@@ -161,7 +162,7 @@ ADDED = {
         "w", [-2.5, -1.0, 0.0, 0.25, 0.25, 3.0, 4.0], 300, [-4, -2, -1, 0, 1, 2, 4, 8], TIME),
     "default_bins": lambda w: w.add_histogram("w", keyway.tensor([1.0, 1.0, 1.25]), 3, walltime=TIME),
     "text": lambda w: w.add_text("note", "**größer**", 2, TIME),
-    "graph": lambda w: w.add_graph(NODES, TIME),
+    "graph": lambda w: w.add_graph(NODES, walltime=TIME),
 }
 
 
@@ -321,6 +322,75 @@ def test_graphs_refuse_what_readers_cannot_show(tmp_path):
         writer.add_graph([("a", "x"), ("b", "y", ["a"])])  # plain tuples
     (event,) = events(tmp_path)
     assert [fields(node)[1] for node in fields(event[4][0])[1]] == [[b"a"], [b"b"]]
+
+
+def nodes_in(folder):
+    """name -> (operator, inputs) of the graph in a folder."""
+    (event,) = events(folder)
+    nodes = [fields(node) for node in fields(event[4][0])[1]]
+    return {node[1][0].decode(): (node[2][0].decode(), [name.decode() for name in node.get(3, [])]) for node in nodes}
+
+
+def test_a_model_is_a_graph_in_boxes_of_its_modules(tmp_path):
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
+            self.head = nn.Linear(4, 2)
+
+        def forward(self, x, scale):
+            return self.head(self.encoder(x)) * scale
+
+    model = Model()
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_graph(model, (keyway.randn(5, 3), keyway.ones(2)))
+    assert nodes_in(tmp_path) == {
+        "x": ("input", []),
+        "scale": ("input", []),
+        "encoder/0/weight": ("state", []),
+        "encoder/0/bias": ("state", []),
+        "head/weight": ("state", []),
+        "head/bias": ("state", []),
+        "encoder/0/linear": ("keyway::linear", ["x", "encoder/0/weight", "encoder/0/bias"]),
+        "encoder/1/relu": ("keyway::relu", ["encoder/0/linear"]),
+        "head/linear": ("keyway::linear", ["encoder/1/relu", "head/weight", "head/bias"]),
+        "mul": ("keyway::mul.Tensor", ["head/linear", "scale"]),
+        "output": ("output", ["mul"]),
+    }
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_a_captured_graph_is_one_for_tensorboard(tmp_path):
+    graph = keyway.graph.capture(lambda x: (x * 2, x.relu_() * 2), keyway.randn(3))
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_graph(graph)
+        with pytest.raises(TypeError):
+            writer.add_graph(3)
+    assert nodes_in(tmp_path) == {
+        "x": ("input", []),
+        "mul": ("keyway::mul.Scalar", ["x"]),
+        "relu_": ("keyway::relu_", ["x"]),
+        "mul_2": ("keyway::mul.Scalar", ["relu_"]),
+        "output": ("output", ["mul"]),
+        "output_2": ("output", ["mul_2"]),
+    }
+
+
+def test_a_model_that_cannot_be_captured_is_an_error_and_keeps_no_hooks(tmp_path):
+    class Asks(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.part = nn.ReLU()
+
+        def forward(self, x):
+            return self.part(x) if x.sum() > 0 else x
+
+    model = Asks()
+    with SummaryWriter(tmp_path) as writer:
+        with pytest.raises(keyway.ValueError, match="capture"):
+            writer.add_graph(model, keyway.ones(3))
+    assert not model.part._forward_hooks and not model.part._forward_pre_hooks
+    assert not keyway.graph.is_capturing()
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_of_the_system(tmp_path):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 KEYWAY = ""  # the program, from the command line
 PLUGIN = ""  # one that brings a backend called like its file
-COMMANDS = ["ops", "plugin", "show", "explain", "table", "snapshot", "diff", "schema", "fuzz", "conform", "new", "train"]
+COMMANDS = ["ops", "plugin", "show", "explain", "table", "snapshot", "diff", "schema", "graph", "fuzz", "conform", "new", "train"]
 SMALL_MODEL = ["--layers", "1", "--width", "16", "--heads", "2", "--context", "16", "--batch", "2", "--sample", "40"]
 
 
@@ -84,7 +84,7 @@ class CommandLine(Case):
         self.expect_usage_error(["nonsense"], "there is no command 'nonsense'")
         self.expect_usage_error(["--nonsense"], "there is no option '--nonsense'")
         for command in COMMANDS:
-            needed = {"show": ["mm"], "explain": ["mm"], "diff": ["a", "b"], "plugin": ["report", "a"],
+            needed = {"show": ["mm"], "explain": ["mm"], "diff": ["a", "b"], "graph": ["a"], "plugin": ["report", "a"],
                       "new": ["ops", "a"]}.get(command, [])
             self.expect_usage_error([command, *needed, "--nonsense"],
                                     "The following argument was not expected: --nonsense")

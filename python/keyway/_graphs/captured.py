@@ -6,7 +6,7 @@ import enum
 import gc
 import inspect
 import types
-from collections.abc import Callable, MutableSet
+from collections.abc import Callable, Iterable, MutableSet
 from typing import Any
 
 from keyway import _C
@@ -89,6 +89,30 @@ class Graph:
         """The program in which equal calls are one, where nothing is written to between them."""
         return self.with_calls(_graph.eliminate_common_subexpressions(self._calls))
 
+    def to_dot(self, names: Iterable[tuple[str, Tensor]] = ()) -> str:
+        """The graph for Graphviz, in its language DOT. names: of state, as model.named_parameters() gives them."""
+        return self._calls.to_dot(list(names))
+
+    def to_html(self, timings: _graph.Timings | None = None, names: Iterable[tuple[str, Tensor]] = ()) -> str:
+        """A page that shows the graph and needs nothing else. timings: what measure() gave. names: of state, as
+        model.named_parameters() gives them."""
+        return self._calls.to_html(timings, list(names))
+
+    def measure(self, *args: Any, runs: int = 20, **kwargs: Any) -> _graph.Timings:
+        """How long the graph takes for these arguments: `calls`, the seconds of each call, made one by one, and `plan`,
+        those of a run as a plan, None where there is none. Medians of so many runs, each with all its effects."""
+        if runs < 1:
+            raise _C.ValueError(f"measure: the number of runs is 1 or more, not {runs}")
+        tensors: list[Tensor] | str = list(args) if self._arguments is None else self._match(args, kwargs)
+        if isinstance(tensors, str):
+            raise _C.ValueError(f"the graph does not hold for this call: {tensors}")
+        return self._calls.measure(tensors, runs)
+
+    def difference(self, other: Graph) -> str:
+        """What is in this graph alone ("- "), in the other alone ("+ ") or in both with other arguments or results ("~ "),
+        a line each; empty if they are alike. Places in the program do not count."""
+        return self._calls.difference(other._calls)
+
     def mismatch(self, *args: Any, **kwargs: Any) -> str | None:
         """Why the graph does not hold for a call with these arguments; None if it does."""
         if self._arguments is None:
@@ -153,7 +177,7 @@ class Captured:
         self._expected = rebuilt((args, kwargs), [_Given(type(leaf)) if isinstance(leaf, Tensor) else leaf
                                                   for leaf in given])
         try:
-            self._begin((level,) if level is not None else _LEVELS, _named_tensors(function, args, kwargs), go_on)
+            self._begin((level,) if level is not None else _LEVELS, named_tensors(function, args, kwargs), go_on)
             histories = [leaf.requires_grad for leaf in given if isinstance(leaf, Tensor)]
             modes = _modes()
             with watching() as self._watched:
@@ -262,8 +286,8 @@ def _tensors_in(tree: Any) -> list[Tensor]:
     return [leaf for leaf in leaves_of(tree) if isinstance(leaf, Tensor)]
 
 
-def _named_tensors(function: Callable[..., Any], args: tuple[Any, ...],
-                   kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:
+def named_tensors(function: Callable[..., Any], args: tuple[Any, ...],
+                  kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:
     """The tensors among the arguments, with the names of the parameters that they are, or are in."""
     try:
         parameters = list(inspect.signature(function).parameters.values())

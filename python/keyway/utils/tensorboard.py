@@ -13,27 +13,16 @@ import datetime
 import os
 import socket
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, SupportsFloat, SupportsInt
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, SupportsFloat, SupportsInt
 
 import keyway
 from keyway import _C
 from keyway._C import Tensor
+from keyway._graphs.nodes import GraphNode as GraphNode, graph_nodes, model_nodes
+from keyway.graph import Graph
 
 __all__ = ["GraphNode", "SummaryWriter"]
-
-
-class GraphNode(NamedTuple):
-    """An operation of a graph, as add_graph takes it."""
-
-    name: str
-    """Its own; slashes make boxes, as "encoder/linear"."""
-    op: str
-    inputs: Sequence[str] = ()
-    """Names of nodes, "name:1" for the second result of one."""
-    attributes: Mapping[str, str | bool | int | float | Sequence[int]] = {}
-    output_shapes: Sequence[Sequence[int]] = ()
-    device: str = ""
 
 
 class SummaryWriter:
@@ -79,8 +68,17 @@ class SummaryWriter:
         """Text in Markdown."""
         self._writer.add_text(tag, text_string, _step(global_step), walltime)
 
-    def add_graph(self, nodes: Iterable[GraphNode], walltime: float | None = None) -> None:
-        """A graph, node by node: GraphNodes, or tuples of their fields."""
+    def add_graph(self, model: Iterable[GraphNode] | Graph | Callable[..., Any], input_to_model: Any = None,
+                  walltime: float | None = None) -> None:
+        """A graph: a keyway.graph.Graph; a model, which is called with `input_to_model`, a tensor or a tuple of arguments;
+        or node by node, as GraphNodes or tuples of their fields. Calls of a model stand in boxes of its modules, and its
+        parameters in those of the modules that they belong to."""
+        if isinstance(model, Graph):
+            nodes: Iterable[GraphNode] = graph_nodes(model._calls)
+        elif callable(model):
+            nodes = model_nodes(model, input_to_model if isinstance(input_to_model, tuple) else (input_to_model,))
+        else:
+            nodes = model
         rows: list[tuple[object, ...]] = []
         for name, op, inputs, attributes, output_shapes, device in (GraphNode(*node) for node in nodes):
             rows.append((name, op, list(inputs), dict(attributes), [list(shape) for shape in output_shapes], device))
