@@ -2,6 +2,7 @@
 #include <keyway/graph/passes/replace.h>
 #include <keyway/graph/run.h>
 #include <keyway/ops/all.h>
+#include <keyway/ops/tensor_literal.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/error_texts.h>
 #include <keyway/tests/graph/replayed.h>
