@@ -16,10 +16,22 @@ Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<
   place_inputs(inputs);
   for (const Node& node : graph.nodes) learn(node);
   for (Step& step : steps_) ++(step.direct != nullptr ? direct_calls_ : other_calls_);
+  for (const std::size_t number : written_inputs_) inputs[number].storage().impl()->bump_version();
   results = results_of(inputs);
   join_chains();
   lay_out_memory();
   release();
+}
+
+bool Frame::is_fixed() const {
+  for (std::size_t id = 0; id < tensors_.size(); ++id) {
+    if (!graph_.values[id].info.is_of(tensors_[id])) return false;
+  }
+  return true;
+}
+
+bool Frame::is_current() const {
+  return std::ranges::all_of(tables_, [](const auto& each) { return &each.first->table() == each.second; });
 }
 
 void Frame::make_tensors(const std::vector<Tensor>& inputs) {
@@ -95,6 +107,7 @@ void Frame::learn(const Node& node) {
     if (maker == nullptr) maker = &node;
   });
   if (is_view(node)) return;
+  tables_.emplace(node.op, &node.op->table());
   Step step{nullptr, &node,
             with_tensors(schema.arguments(), node.arguments, [&](ValueId id) -> TensorBase& { return tensor(id); })};
   Stack results;
@@ -255,8 +268,12 @@ void Frame::make_call(Step& step) {
 std::vector<Tensor> Frame::run(const std::vector<Tensor>& inputs) {
   const struct Released {
     Frame& frame;
-    ~Released() { frame.release(); }
-  } released{*this};
+    const std::vector<Tensor>& inputs;
+    ~Released() {  // where a call throws, too: others may have written
+      for (const std::size_t number : frame.written_inputs_) inputs[number].storage().impl()->bump_version();
+      frame.release();
+    }
+  } released{*this, inputs};
   place_inputs(inputs);
   place_outputs();
   for (Step& step : steps_) make_call(step);
@@ -280,7 +297,6 @@ Tensor Frame::result_of(ValueId id, std::vector<Tensor>& known) {
 }
 
 std::vector<Tensor> Frame::results_of(const std::vector<Tensor>& inputs) {
-  for (const std::size_t number : written_inputs_) inputs[number].storage().impl()->bump_version();
   std::vector<Tensor> known(graph_.values.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) known[static_cast<std::size_t>(graph_.inputs[i].value)] = inputs[i];
   for (const LeafGrad& grad : graph_.grads)

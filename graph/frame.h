@@ -8,6 +8,7 @@
 #include <keyway/graph/memory_layout.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <vector>
@@ -21,6 +22,11 @@ class Frame {
   Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<Tensor>& results);
 
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+
+  // Whether the frame may run again: not if a call gave a tensor other sizes in place, as out= overloads may.
+  bool is_fixed() const;
+  // Whether the operators' kernels are those that the calls were learned with.
+  bool is_current() const;
 
   const ArenaLayout& arena() const { return layout_; }
   std::size_t direct_calls() const { return direct_calls_; }
@@ -81,8 +87,9 @@ class Frame {
   std::vector<std::vector<ValueId>> in_memory_;  // by their memory
   std::vector<Place> places_;                    // of each memory
   std::vector<ValueId> output_memories_, dynamic_memories_;
-  std::vector<std::size_t> bytes_;        // of each memory that is an output's
-  std::set<std::size_t> written_inputs_;  // by number
+  std::vector<std::size_t> bytes_;                       // of each memory that is an output's
+  std::map<const OperatorEntry*, const Table*> tables_;  // of the operators, when the calls were learned
+  std::set<std::size_t> written_inputs_;                 // by number
   std::vector<Step> steps_;
   Storage nothing_, arena_memory_;
   ArenaLayout layout_;

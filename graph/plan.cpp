@@ -1,5 +1,4 @@
 #include <keyway/core/keys/thread_state.h>
-#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/frame.h>
 #include <keyway/graph/plan.h>
 #include <keyway/graph/run.h>
@@ -20,10 +19,8 @@ Plan::Plan(Graph graph) : graph_(std::move(graph)), door_(graph_) {
 Plan::~Plan() = default;
 
 std::unique_ptr<Frame> Plan::take_frame() {
-  const std::uint64_t generation = Dispatcher::singleton().generation();
   const std::lock_guard lock(mutex_);
-  if (generation != generation_) frames_.clear();  // kernels may be others
-  generation_ = generation;
+  std::erase_if(frames_, [](const std::unique_ptr<Frame>& frame) { return !frame->is_current(); });
   if (frames_.empty()) return nullptr;
   std::unique_ptr<Frame> frame = std::move(frames_.back());
   frames_.pop_back();
@@ -31,6 +28,10 @@ std::unique_ptr<Frame> Plan::take_frame() {
 }
 
 void Plan::give_back(std::unique_ptr<Frame> frame) {
+  if (!frame->is_fixed()) {
+    is_fixed_ = false;
+    return;
+  }
   const std::lock_guard lock(mutex_);
   frames_.push_back(std::move(frame));
 }
@@ -39,8 +40,8 @@ std::optional<std::string> Plan::try_run(ArrayRef<Tensor> arguments, std::vector
   if (arguments.size() != graph_.argument_count()) return door_.mismatch(arguments);
   const std::vector<Tensor> inputs = door_.inputs(arguments);
   if (std::optional<std::string> why = door_.input_mismatch(inputs)) return why;
-  // A capture, a profile or a mode of this thread is to see each call.
-  if (!included_keys().remove(Functionality::Autocast).empty()) {
+  // A capture, a profile or a mode of this thread is to see each call; and tensors of a frame keep their sizes.
+  if (!included_keys().remove(Functionality::Autocast).empty() || !is_fixed_) {
     results = run_inputs(graph_, inputs);
     return std::nullopt;
   }

@@ -7,6 +7,7 @@
 #include <keyway/graph/door.h>
 #include <keyway/graph/graph.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -52,7 +53,7 @@ class KEYWAY_API Plan {
   Door door_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Frame>> frames_;  // that no run uses
-  std::uint64_t generation_ = 0;                // of the registry, when these were made
+  std::atomic<bool> is_fixed_ = true;           // false once a run gave a tensor other sizes in place
 };
 
 }  // namespace keyway::inline v1::graph

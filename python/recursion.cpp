@@ -16,12 +16,12 @@ struct StackBounds {
 // Of this thread; empty if it is not known.
 StackBounds find_stack() {
   constexpr std::size_t kReserve = 256 << 10;
-  pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
+  pthread_attr_t thread_attributes;
+  if (pthread_getattr_np(pthread_self(), &thread_attributes) != 0) return {};
   void* begin = nullptr;
   std::size_t size = 0;
-  const bool found = pthread_attr_getstack(&attributes, &begin, &size) == 0;
-  pthread_attr_destroy(&attributes);
+  const bool found = pthread_attr_getstack(&thread_attributes, &begin, &size) == 0;
+  pthread_attr_destroy(&thread_attributes);
   if (!found) return {};
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
   return {first, first + std::min(kReserve, size / 4), first + size};
