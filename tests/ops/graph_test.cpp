@@ -26,8 +26,7 @@ std::string refusal_in(const std::string& error) {
   if (begin == std::string::npos) return {};
   const std::string reason = error.substr(begin + 9);
   for (const char* known : {"gives numbers or sizes", "requires grad, but", "in a dictionary", "changed in place",
-                            "is what empty() gave", "computed within a call",
-                            "is told whether it requires grad"})
+                            "is what empty() gave", "computed within a call", "is told whether it requires grad"})
     if (reason.find(known) != std::string::npos) return known;
   return reason;
 }

@@ -13,7 +13,6 @@ trap = TRAPS.add
 # Those that fail, and the finding that says why.
 FAILING = {
     "embedding_out_of_range": "finding 19",
-    "futures_within": "finding 20",
     "keeps_a_module_that_its_parameter_refers_to": "finding 17",
     "linear_of_a_vector": "finding 18",
 }
@@ -264,16 +263,6 @@ def linear_of_a_vector(run):
     f = run(m)
     out = [f(kw.ones(2) * i) for i in range(3)]
     return out + ["0 graphs" in getattr(f, "explain", lambda: "")()]
-
-
-@trap
-def futures_within(run):
-    from keyway.futures import fork, wait
-    given = []
-    for i in range(60):
-        f = run(lambda x: wait(fork(lambda y: y * 2, x)) + 1)
-        given.append(tried(f, X() * i))
-    return given
 
 
 @trap
