@@ -28,10 +28,6 @@ std::unique_ptr<Frame> Plan::take_frame() {
 }
 
 void Plan::give_back(std::unique_ptr<Frame> frame) {
-  if (!frame->is_fixed()) {
-    is_fixed_ = false;
-    return;
-  }
   const std::lock_guard lock(mutex_);
   frames_.push_back(std::move(frame));
 }
@@ -47,11 +43,13 @@ std::optional<std::string> Plan::try_run(ArrayRef<Tensor> arguments, std::vector
   }
   const ExcludeDispatchKeyGuard above(DispatchKeySet(Functionality::Autocast) | kAutogradKeys);
   std::unique_ptr<Frame> frame = take_frame();
-  if (frame != nullptr)
+  if (frame != nullptr) {
     results = frame->run(inputs);
-  else
+  } else {
     frame = std::make_unique<Frame>(graph_, inputs, results);
-  give_back(std::move(frame));
+    is_fixed_ = frame->is_fixed();
+  }
+  if (is_fixed_) give_back(std::move(frame));
   return std::nullopt;
 }
 
