@@ -42,21 +42,9 @@ inline std::vector<Tensor> copies_of(const std::vector<Tensor>& tensors) {
   return copies;
 }
 
-// Whether strides of dimensions of size 1, which lead nowhere, count: those of a view depend on whether it was known
-// that its base is contiguous.
-enum class UnitStrides { Equal, Any };
-
-inline bool same_strides(const Tensor& a, const Tensor& b, UnitStrides unit) {
-  for (std::int64_t dim = 0; dim < a.dim(); ++dim) {
-    if (a.stride(dim) != b.stride(dim) && (unit == UnitStrides::Equal || a.size(dim) != 1)) return false;
-  }
-  return true;
-}
-
 // Where tensors differ from others, in a bit of their elements, in geometry, dtype or in which of them share memory;
 // empty if nowhere.
-inline std::string bit_difference(const std::vector<Tensor>& tensors, const std::vector<Tensor>& expected,
-                                  UnitStrides unit = UnitStrides::Equal) {
+inline std::string bit_difference(const std::vector<Tensor>& tensors, const std::vector<Tensor>& expected) {
   if (tensors.size() != expected.size()) return std::to_string(tensors.size()) + " tensors";
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Tensor &a = tensors[i], &b = expected[i];
@@ -64,7 +52,7 @@ inline std::string bit_difference(const std::vector<Tensor>& tensors, const std:
     if (a.defined() != b.defined()) return at + (a.defined() ? "defined" : "undefined");
     if (!a.defined()) continue;
     if (describe(a) != describe(b)) return at + describe(a) + ", not " + describe(b);
-    if (!same_strides(a, b, unit) || a.storage_offset() != b.storage_offset()) return at + "strides or offset";
+    if (a.strides() != b.strides() || a.storage_offset() != b.storage_offset()) return at + "strides or offset";
     const Tensor a_rows = a.detach().contiguous(), b_rows = b.detach().contiguous();
     if (a.numel() != 0 && std::memcmp(a_rows.data_ptr(), b_rows.data_ptr(), a.nbytes()) != 0)
       return at + "its elements";

@@ -210,6 +210,20 @@ TEST_CASE("a view that some strides could express is never refused") {
   }
 }
 
+TEST_CASE("what a tensor remembers of its layout changes no view, and a view in the same shape has the same strides") {
+  std::mt19937 rng(5);
+  for (int run = 0; run < 2000; ++run) {
+    const TensorBase t = random_tensor(rng, rng() % 5);
+    CHECK(vec(rules::view(t, t.sizes()).strides) == vec(t.strides()));
+    Ints shape = vec(t.sizes());
+    shape.insert(shape.begin() + static_cast<std::int64_t>(rng() % (shape.size() + 1)), 1);
+    const Ints before = vec(rules::view(t, shape).strides);
+    t.is_contiguous();
+    CHECK(vec(rules::view(t, shape).strides) == before);
+    CHECK(vec(rules::view(t, t.sizes()).strides) == vec(t.strides()));
+  }
+}
+
 TEST_CASE("a size of -1 is worked out from the number of elements") {
   CHECK(vec(infer_shape(Ints{2, -1}, 6)) == Ints{2, 3});
   CHECK(vec(infer_shape(Ints{-1}, 0)) == Ints{0});
