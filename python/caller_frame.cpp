@@ -1,4 +1,5 @@
 #include <keyway/python/caller_frame.h>
+#include <keyway/python/interpreter_lock.h>
 
 #include <string_view>
 
@@ -38,6 +39,12 @@ std::string caller_line() {
   const nb::object file = nb::steal(PyObject_GetAttrString(code.ptr(), "co_filename"));
   const std::string_view path = text_in(file);
   return std::string(path.substr(path.rfind('/') + 1)) + ":" + std::to_string(PyFrame_GetLineNumber(python_frame));
+}
+
+std::string call_site() {
+  if (Py_IsInitialized() == 0) return {};
+  const LockHeld lock;
+  return caller_line();
 }
 
 }  // namespace keyway::inline v1::python

@@ -18,5 +18,7 @@ CallerFrame caller_frame();
 // "model.py:12": the file, without its folders, and the line of that frame; empty if there is none. Requires: the
 // interpreter lock.
 std::string caller_line();
+// The same for a thread that may not hold the lock; also empty where there is no interpreter.
+std::string call_site();
 
 }  // namespace keyway::inline v1::python

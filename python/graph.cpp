@@ -25,12 +25,6 @@ graph::Level level_named(const std::string& name) {
   return name == "program" ? graph::Level::Program : graph::Level::Executed;
 }
 
-std::string call_site() {
-  if (Py_IsInitialized() == 0) return {};
-  const LockHeld lock;
-  return caller_line();
-}
-
 // A graph with its plan, or, where there is none, with what runs it call by call.
 class RunnableGraph {
  public:

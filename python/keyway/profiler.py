@@ -1,4 +1,5 @@
-"""The profiler: which operators are called, for how long, by which kernels; and the dispatch trace.
+"""The profiler: which operators are called, for how long, by which kernels, and which memory they make; and the dispatch
+trace.
 
 >>> with keyway.profiler.profile() as prof:
 ...     step()
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import enum
 import json
+import pathlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -163,6 +165,18 @@ class FunctionEvent:
         self.args: dict[str, Any] = event.get("args", {})
 
 
+class MemoryBlock(NamedTuple):
+    """One memory that tensors shared. Times in seconds after the profile began."""
+
+    op: str  # the innermost call that gave it; empty: it was there before a call took it
+    site: str  # where that was called, "model.py:12"
+    tensor: str  # that it was seen by first, "float32[2, 3]"
+    device: str
+    bytes: int
+    made: float
+    freed: float | None  # None: it lives
+
+
 class profile:
     """A context manager that adds up the calls of operators that this thread makes, with those of a backward that it
     runs; those of all threads with all_threads=True. Each call is remembered for export_chrome_trace() and events(),
@@ -170,7 +184,8 @@ class profile:
 
     With `schedule`, a function from the number of a step to a ProfilerAction, as schedule() makes them, it records some
     of the steps that step() ends, and each stretch of them anew. `on_trace_ready` is called with the profile after each
-    stretch, and when it stops while it records. `activities`, `profile_memory`, `with_stack`, `with_flops` and
+    stretch, and when it stops while it records. With profile_memory=True it notes which call made which memory, and
+    when that was freed: memory_table(), export_memory_timeline(). `activities`, `with_stack`, `with_flops` and
     `with_modules` change nothing.
     """
 
@@ -184,6 +199,7 @@ class profile:
         self._on_trace_ready = on_trace_ready
         self._record_shapes = record_shapes
         self._records_events = record_events or record_shapes
+        self._records_memory = profile_memory
         self._thread = 0
         self._action: ProfilerAction | None = None  # None while it does not run
         self.step_num = 0
@@ -191,7 +207,7 @@ class profile:
 
     def _renew(self) -> None:
         self._origin = time.perf_counter()  # that events are counted from
-        self._profiling = _C._Profiling(self._records_events, self._record_shapes)
+        self._profiling = _C._Profiling(self._records_events, self._record_shapes, self._records_memory)
         self._spans: list[_Span] = []
 
     def _action_now(self) -> ProfilerAction:
@@ -267,6 +283,29 @@ class profile:
         text = self._trace()
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
+
+    def memory_table(self, row_limit: int = 20) -> str:
+        """As text: what lived on each device when the most did, by operator and line, `row_limit` rows a device. Seen is
+        the memory of tensors that calls take and give; that it was freed is noticed at the next call. Raises
+        keyway.ValueError without profile_memory=True, as the others for memory do."""
+        return self._profiling.memory_table(row_limit)
+
+    def memory_blocks(self) -> list[MemoryBlock]:
+        """The memory of tensors, in the order in which it was seen."""
+        return [MemoryBlock(**block) for block in json.loads(self._profiling.memory_blocks())]
+
+    def export_memory_timeline(self, path: str, device: str | None = None) -> None:
+        """Writes how much memory lives at each time, and who made it: as a page that needs nothing else if `path` ends
+        with .html, as JSON, a list of the fields of MemoryBlock, if it ends with .json. Of one device if it is given, as
+        "cpu". Raises keyway.ValueError for another ending."""
+        blocks = [block._asdict() for block in self.memory_blocks() if device in (None, block.device)]
+        text = json.dumps(blocks)
+        if path.endswith(".html"):
+            page = pathlib.Path(__file__).with_name("_pages") / "memory_timeline.html"
+            text = page.read_text(encoding="utf-8").replace("BLOCKS", text.replace("<", "\\u003c"), 1)
+        elif not path.endswith(".json"):
+            raise _C.ValueError(f"export_memory_timeline: path must end with .html or .json, but is '{path}'")
+        pathlib.Path(path).write_text(text, encoding="utf-8")
 
     def _trace(self) -> str:
         if not self._records_events:
