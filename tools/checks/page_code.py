@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -71,8 +72,9 @@ def check_cpp(pages, compiler, report):
 
 
 def check_python(pages, python, build, report):
-    """The blocks of a page run in their order, in one process, on the lines that they have in the page. Device types of the
-    examples are there when they are named."""
+    """The blocks of a page run in their order, in one process, on the lines that they have in the page. What they write lies
+    in a folder that goes away. Device types of the examples are there when they are named."""
+    python = Path(shutil.which(python)).absolute()
     environment = {**os.environ, "PYTHONPATH": str(build / "python"), "PYTHONDONTWRITEBYTECODE": "1",
                    "KEYWAY_PLUGIN_PATH": str(build / "examples")}
     for page in pages:
@@ -83,8 +85,9 @@ def check_python(pages, python, build, report):
         for block in blocks:
             source += "\n" * (block.line - 1 - source.count("\n")) + block.text
         program = f"import sys; exec(compile(sys.stdin.read(), {str(page.path)!r}, 'exec'), {{'__name__': '__main__'}})"
-        done = subprocess.run([python, "-c", program], input=source, capture_output=True, text=True, env=environment,
-                              check=False)
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([python, "-c", program], input=source, capture_output=True, text=True, env=environment,
+                                  cwd=folder, check=False)
         if done.returncode:
             lines = re.findall(rf'File "{re.escape(str(page.path))}", line (\d+)', done.stderr)
             report.add(page.path, int(lines[-1]) if lines else blocks[0].line, done.stderr.splitlines()[-1])
