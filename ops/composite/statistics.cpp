@@ -37,7 +37,7 @@ std::int64_t from_end(std::int64_t dim, const Tensor& y) { return wrap_dim(dim, 
 // Throws if a number is negative, where that can be known without waiting for a device.
 void check_not_negative(const Tensor& weights, std::string_view name) {
   if (!weights.is_cpu() || weights.numel() == 0) return;
-  KEYWAY_CHECK(!weights.lt(0).any().item().to<bool>(), "{} must not be negative", name);
+  keyway::_assert_async(weights.lt(0).any().logical_not(), std::string(name) + " must not be negative");
 }
 
 // How often each column counts; undefined if each counts once.
@@ -126,7 +126,7 @@ Tensor histc(const Tensor& self, std::int64_t bins, const Scalar& min, const Sca
   Tensor low = of_elements ? elements.amin() : keyway::full({}, min, elements.options());
   Tensor high = of_elements ? elements.amax() : keyway::full({}, max, elements.options());
   if (of_elements && !self.is_meta())
-    KEYWAY_CHECK((high - low).isfinite().item().to<bool>(), "the elements are not finite, so there is no range");
+    keyway::_assert_async((high - low).isfinite(), "the elements are not finite, so there is no range");
   const Tensor wider = (low == high).to(elements.dtype());
   low = low - wider;
   high = high + wider;
