@@ -38,12 +38,10 @@ std::string wrong_object(const OperatorEntry& op, const void* const* arguments) 
 }
 
 // Whether the error of the operator is that of who calls it: it checks elements in its place.
-bool is_check(const OperatorEntry& op) {
-  return op.info().name == "keyway::_assert_async" || op.info().name == "keyway::_linalg_check_errors";
-}
+bool is_check(const OperatorEntry& op) { return op.info().name == "keyway::_assert_async"; }
 
 void note(Error& error, const OperatorEntry& op, const void* const* arguments) {
-  if (is_check(op) && error.op().empty() && error.kind() != ErrorKind::Dtype) return;
+  if (is_check(op)) return;
   const bool innermost = error.op().empty();  // the only one whose arguments are listed
   if (innermost && error.kind() == ErrorKind::Type) {
     std::string wrong = wrong_object(op, arguments);

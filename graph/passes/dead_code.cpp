@@ -21,7 +21,7 @@ class Uses {
     is_read_[static_cast<std::size_t>(memory_of(graph_, id))] = true;
   }
   bool is_needed(const Node& node) const {
-    if (has_effect(*node.op)) return true;
+    if (has_effect(node)) return true;
     bool is_needed = false;
     for_each_written(
         node, [&](ValueId id) { is_needed = is_needed || is_read_[static_cast<std::size_t>(memory_of(graph_, id))]; });

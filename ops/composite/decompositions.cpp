@@ -60,7 +60,9 @@ void linalg_check_errors(const Tensor& info, std::string_view api_name, bool is_
   const std::string where = is_matrix ? "" : "(batch element " + std::to_string(first) + "): ";
   const std::string what =
       value < 0 ? "the input has elements that are infinite or no numbers" : filled(meaning_of(api_name), value);
-  KEYWAY_FAIL(LinAlg, "{}: {}{}", api_name, where, what);
+  Error error(ErrorKind::LinAlg, where + what, __FILE__, __LINE__);
+  error.leave_op(api_name, "");  // which users know
+  throw error;
 }
 
 void check_info(const Tensor& info, std::string_view api_name) {

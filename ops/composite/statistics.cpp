@@ -35,15 +35,15 @@ Tensor areas(const Tensor& y, const Tensor& x, std::int64_t dim) {
 std::int64_t from_end(std::int64_t dim, const Tensor& y) { return wrap_dim(dim, y.dim()) - y.dim(); }
 
 // Throws if a number is negative, where that can be known without waiting for a device.
-void check_not_negative(const Tensor& weights, std::string_view name) {
+void check_not_negative(const Tensor& weights, std::string_view otherwise) {
   if (!weights.is_cpu() || weights.numel() == 0) return;
-  keyway::_assert_async(weights.lt(0).any().logical_not(), std::string(name) + " must not be negative");
+  keyway::_assert_async(weights.lt(0).any().logical_not(), otherwise);
 }
 
 // How often each column counts; undefined if each counts once.
 Tensor column_weights(const std::optional<Tensor>& frequencies, const std::optional<Tensor>& importances) {
-  if (frequencies) check_not_negative(*frequencies, "fweights");
-  if (importances) check_not_negative(*importances, "aweights");
+  if (frequencies) check_not_negative(*frequencies, "fweights must not be negative");
+  if (importances) check_not_negative(*importances, "aweights must not be negative");
   if (frequencies && importances) return frequencies->reshape({-1}) * importances->reshape({-1});
   if (frequencies) return frequencies->reshape({-1});
   return importances ? importances->reshape({-1}) : Tensor();
