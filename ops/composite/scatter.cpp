@@ -16,12 +16,12 @@ Tensor with(const Tensor& result, const Tensor& src, const auto& view) {
   return result;
 }
 
-// With the same strides and offset, unless elements share memory.
+// With the same strides and offset, unless there are no elements, or some share memory.
 Tensor copy_in_place(const Tensor& self) {
-  if (overlaps_itself(self.sizes(), self.strides())) return self.clone();
+  if (self.numel() == 0 || overlaps_itself(self.sizes(), self.strides())) return self.clone();
   std::int64_t last = self.storage_offset();
   for (std::size_t d = 0; d < self.sizes().size(); ++d) last += (self.sizes()[d] - 1) * self.strides()[d];
-  const Tensor all = self.as_strided({self.numel() == 0 ? 0 : last + 1}, {1}, 0).clone();
+  const Tensor all = self.as_strided({last + 1}, {1}, 0).clone();
   return all.as_strided(self.sizes(), self.strides(), self.storage_offset());
 }
 
@@ -29,9 +29,7 @@ Tensor copy_in_place(const Tensor& self) {
 
 Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size, IntArrayRef stride,
                           std::optional<std::int64_t> storage_offset) {
-  const auto view = [&](const Tensor& result) {
-    return result.as_strided(size, stride, storage_offset.value_or(self.storage_offset()));
-  };
+  const auto view = [&](const Tensor& result) { return result.as_strided(size, stride, storage_offset); };
   return with(copy_in_place(self), src, view);
 }
 

@@ -16,8 +16,8 @@ from keyway._tensor.constructors import (
     LongTensor as LongTensor, ShortTensor as ShortTensor,
 )  # fmt: skip
 from keyway._functions.copies import (
-    alias_copy as alias_copy, as_strided_copy as as_strided_copy, as_strided_scatter as as_strided_scatter,
-    detach_copy as detach_copy, diagonal_copy as diagonal_copy, expand_copy as expand_copy,
+    alias_copy as alias_copy, as_strided_copy as as_strided_copy, detach_copy as detach_copy,
+    diagonal_copy as diagonal_copy, expand_copy as expand_copy,
     narrow_copy as narrow_copy, permute_copy as permute_copy, select_copy as select_copy, slice_copy as slice_copy,
     split_copy as split_copy, split_with_sizes_copy as split_with_sizes_copy, squeeze_copy as squeeze_copy,
     t_copy as t_copy, transpose_copy as transpose_copy, unbind_copy as unbind_copy, unfold_copy as unfold_copy,

@@ -97,15 +97,17 @@ TEST_CASE("a call of a graph that is no function is refused") {
     return Subgraph(captured(program, inputs));
   };
   const Tensor outside = tensor({1.0});
-  CHECK_THROWS_WITH(graph_of([](const Tensors& in) { return Tensors{in[0]}; }, {outside}),
-                    ContainsSubstring("lies in the memory of a tensor from outside"));
-  CHECK_THROWS_WITH(graph_of([](const Tensors& in) { return Tensors{in[0].mul_(2) + 1}; }, {tensor({1.0})}),
-                    ContainsSubstring("writes in place"));
-  CHECK_THROWS_WITH(graph_of([&](const Tensors&) { return Tensors{outside + 1}; }, {}),
-                    ContainsSubstring("has no state"));
+  CHECK(error_of([&] {
+          graph_of([](const Tensors& in) { return Tensors{in[0]}; }, {outside});
+        }).find("lies in the memory of a tensor from outside") != std::string::npos);
+  CHECK(error_of([&] {
+          graph_of([](const Tensors& in) { return Tensors{in[0].mul_(2) + 1}; }, {tensor({1.0})});
+        }).find("writes in place") != std::string::npos);
+  CHECK(error_of([&] { graph_of([&](const Tensors&) { return Tensors{outside + 1}; }, {}); }).find("has no state") !=
+        std::string::npos);
   const Subgraph good = graph_of([](const Tensors& in) { return Tensors{in[0] + 1}; }, {outside});
-  CHECK_THROWS_WITH(good.run({}), ContainsSubstring("takes 1 tensors, not 0"));
-  CHECK_THROWS_WITH(good.run({tensor({1.0, 2.0})}), ContainsSubstring("tensor 0 of the graph is"));
+  CHECK(error_of([&] { good.run({}); }).find("takes 1 tensors, not 0") != std::string::npos);
+  CHECK(error_of([&] { good.run({tensor({1.0, 2.0})}); }).find("tensor 0 of the graph is") != std::string::npos);
 }
 
 TEST_CASE("a call with random numbers or checks in a graph has an effect, and goes with neither") {
@@ -132,10 +134,10 @@ TEST_CASE("a check of elements is made in each run") {
   };
   const Graph graph = eliminate_dead_code(captured(program, {tensor({1.0})}));
   CHECK(bit_difference(run(graph, {tensor({2.0})}), {tensor({4.0})}) == "");
-  CHECK_THROWS_WITH(run(graph, {tensor({-2.0})}), ContainsSubstring("all must be positive"));
+  CHECK(error_of([&] { run(graph, {tensor({-2.0})}); }).find("all must be positive") != std::string::npos);
   Plan plan(graph);
   plan.run({tensor({2.0})});
-  CHECK_THROWS_WITH(plan.run({tensor({-2.0})}), ContainsSubstring("all must be positive"));
+  CHECK(error_of([&] { plan.run({tensor({-2.0})}); }).find("all must be positive") != std::string::npos);
   CHECK(bit_difference(plan.run({tensor({3.0})}), {tensor({6.0})}) == "");
 }
 
@@ -146,6 +148,7 @@ TEST_CASE("a text with graphs in graphs that is cut or nested too deep is no gra
   std::string deep = "graph executed(%0: bool[]) {\n";
   for (int i = 0; i < 1000; ++i) deep += "[] = keyway::cond(%0, graph executed(%0: bool[]) {\n";
   CHECK_THROWS_AS(parse(deep), Error);
-  CHECK_THROWS_WITH(parse("graph executed(%0: bool[]) {\n[] = keyway::cond(%0, '0', '1', [])\nreturn ()\n}\n"),
-                    ContainsSubstring("a graph is missing"));
+  CHECK(error_of([&] {
+          parse("graph executed(%0: bool[]) {\n[] = keyway::cond(%0, '0', '1', [])\nreturn ()\n}\n");
+        }).find("a graph is missing") != std::string::npos);
 }
