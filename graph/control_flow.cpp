@@ -66,14 +66,21 @@ std::vector<Tensor> with_state(std::vector<Tensor> tensors, const std::vector<Te
   return tensors;
 }
 
+// Of an error within a capture, why.
+std::string reason_of(std::string_view error) {
+  constexpr std::string_view kBegin = "capture: ";
+  const std::size_t begin = error.find(kBegin);
+  return std::string(begin == std::string_view::npos ? error : error.substr(begin + kBegin.size()));
+}
+
 // A function of the program as a graph; errors name it.
 CapturedFunction captured(const char* name, const TensorFunction& function, const std::vector<Tensor>& arguments) {
   try {
     return capture_function(function, arguments);
   } catch (const Error& error) {
-    KEYWAY_FAIL(Value, "{}: {}", name, error.message());
+    KEYWAY_FAIL(Value, "{}: {}", name, reason_of(error.message()));
   } catch (const std::exception& error) {
-    KEYWAY_FAIL(Value, "{}: {}", name, error.what());
+    KEYWAY_FAIL(Value, "{}: {}", name, reason_of(error.what()));
   }
 }
 
@@ -127,7 +134,8 @@ bool truth_of(const Tensor& pred) { return pred.item().to<bool>(); }
 std::vector<Tensor> chosen_by_element(const Tensor& pred, const std::vector<Tensor>& if_true,
                                       const std::vector<Tensor>& if_false) {
   check_alike(infos_of(if_true), infos_of(if_false), "true_fn", "false_fn");
-  const Tensor choice = pred.reshape({}).to(kBool);
+  const Tensor one = pred.dim() == 0 ? pred : pred.reshape({});
+  const Tensor choice = one.dtype() == ScalarType::Bool ? one : one.ne(0);
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < if_true.size(); ++i) results.push_back(keyway::where(choice, if_true[i], if_false[i]));
   return results;

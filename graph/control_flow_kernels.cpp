@@ -77,6 +77,7 @@ Tensors while_on_meta(const GraphObject&, const GraphObject& body_graph, ArrayRe
 // --- Recording what is executed: graphs of programs become graphs of what these execute
 
 GraphObject executed(const Subgraph& program, const Tensors& inputs) {
+  const CapturesSetAside unseen;
   Tensors plain;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     plain.push_back(laid_out(inputs[i].detach(), program.graph().values[index(program.graph().inputs[i].value)].info));
@@ -120,6 +121,7 @@ bool has_random_calls(const Subgraph& subgraph) {
 // results. It computes the branch again.
 GraphObject gradient_graph(const Subgraph& branch, const Tensors& operands, const Tensors& grads,
                            const std::vector<std::size_t>& wanted) {
+  const CapturesSetAside unseen;
   Tensors inputs;
   for (const Tensor& operand : operands) inputs.push_back(operand.detach());
   for (const std::size_t i : wanted) inputs[i] = operands[i].detach().requires_grad_();

@@ -3,16 +3,24 @@
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/tensor_object.h>
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 namespace keyway::inline v1::python {
 namespace {
 
-// Requires: the caller holds the lock, and outlives the function.
+// Requires: the caller holds the lock, and outlives the function. Within a capture an error of Python becomes the
+// reason of a refusal.
 graph::TensorFunction function_of(nb::handle function) {
   return [function](const std::vector<Tensor>& tensors) {
     const LockHeld lock;
-    return nb::cast<std::vector<Tensor>>(function(tensors));
+    try {
+      return nb::cast<std::vector<Tensor>>(function(tensors));
+    } catch (nb::python_error& error) {
+      if (!graph::is_capturing()) throw;
+      const std::string text = nb::cast<std::string>(nb::str(error.value()));
+      KEYWAY_FAIL(Value, "{}: {}", nb::cast<std::string>(error.type().attr("__name__")), text);
+    }
   };
 }
 

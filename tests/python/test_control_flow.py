@@ -148,7 +148,7 @@ def test_conds_in_conds_and_loops_with_conds(level):
             return kw.cond(q, lambda x: x + z, lambda x: x - y, (x,))
 
         first = kw.cond(p, inner, lambda x: x.exp(), (x,))
-        (last,) = kw.while_loop(lambda x: x.abs().max() < 100, lambda x: kw.cond(x.sum() > 0, lambda x: x * 2, lambda x: -x - y,
+        (last,) = kw.while_loop(lambda x: x.abs().max() < 100, lambda x: kw.cond(x.sum() > 0, lambda x: x * 2, lambda x: -x + y,
                                                                                   (x,)), (first,))
         return first, last
 
@@ -191,7 +191,9 @@ def test_random_programs_of_conds_and_loops_run_as_eagerly():
             captured = graph.capture(program, x, level=level)
             variants = [captured, captured.without_dead_code(), captured.without_common_subexpressions()]
             if level == "executed":
-                variants += [captured.functionalized(), graph.parse(str(captured))]
+                variants += [captured.functionalized()]
+                if " state" not in str(captured):
+                    variants += [graph.parse(str(captured))]
             for _ in range(3):
                 other = kw.randn(3, 3)
                 expected = program(other)
@@ -295,9 +297,9 @@ def with_weight(p, x, w):
 def test_gradients_flow_through_the_branch_that_is_taken():
     x, w = kw.randn(3), kw.randn(3)
     dx, dw = gradient_of(with_weight, kw.tensor(True), x, w)
-    same([dx, dw], [w * ((x * w).cos() * w), (x * w).sin() + w * ((x * w).cos() * x)])
+    kw.testing.assert_close([dx, dw], [w * ((x * w).cos() * w), (x * w).sin() + w * ((x * w).cos() * x)])
     dx, dw = gradient_of(with_weight, kw.tensor(False), x, w)
-    same([dx, dw], [w * 2 * x.exp(), x.exp() * 2])
+    kw.testing.assert_close([dx, dw], [w * 2 * x.exp(), x.exp() * 2])
 
 
 def test_a_graph_of_the_program_as_written_is_differentiable():
