@@ -5,7 +5,7 @@
 #include <keyway/dispatch/registry/class_builder.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/control_flow.h>
-#include <keyway/graph/passes/effects.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/recorder.h>
 #include <keyway/graph/subgraph.h>
 #include <keyway/ops/all.h>
@@ -161,6 +161,8 @@ Tensors call_cond(const Tensor& pred, const IValue& true_graph, const IValue& fa
   return stack[0].toTensorVector();
 }
 
+}  // namespace
+
 // Of a cond in a capture of what is executed, whose backward becomes a cond as well.
 struct Cond : autograd::Function<Cond> {
   static Tensors forward(autograd::AutogradContext& ctx, const Tensor& pred, const GraphObject& true_graph,
@@ -200,6 +202,8 @@ struct Cond : autograd::Function<Cond> {
     return gradients;
   }
 };
+
+namespace {
 
 void check_has_history(const Subgraph& subgraph, ArrayRef<Tensor> tensors) {
   KEYWAY_CHECK_AS(NotImplemented, subgraph.graph().level == Level::Program || !needs_gradient(tensors),

@@ -1,6 +1,6 @@
+#include <keyway/core/tensor/geometry.h>
 #include <keyway/graph/control_flow.h>
-#include <keyway/graph/passes/effects.h>
-#include <keyway/graph/passes/geometry.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/plan.h>
 #include <keyway/graph/run.h>
 #include <keyway/graph/subgraph.h>
@@ -90,7 +90,9 @@ const Subgraph* subgraph_of(const IValue& value) {
 
 Tensor laid_out(const Tensor& tensor, const TensorInfo& info) {
   if (info.is_of(tensor)) return tensor;
-  const Tensor row = keyway::empty({reach_of(info)}, TensorOptions(info.device).dtype(info.dtype));
+  const std::size_t size = element_size(info.dtype);
+  const auto count = static_cast<std::int64_t>(checked_nbytes(info.sizes, info.strides, info.offset, size) / size);
+  const Tensor row = keyway::empty({count}, TensorOptions(info.device).dtype(info.dtype));
   Tensor copy = row.as_strided(info.sizes, info.strides, info.offset);
   copy.copy_(tensor.detach());
   return copy;
