@@ -41,7 +41,9 @@ std::string wrong_object(const OperatorEntry& op, const void* const* arguments) 
 bool is_check(const OperatorEntry& op) { return op.info().name == "keyway::_assert_async"; }
 
 void note(Error& error, const OperatorEntry& op, const void* const* arguments) {
-  if (is_check(op)) return;
+  // Of an error of linear algebra the first name is that of the function that users call, or of the operator that they
+  // would look up: a graph that has only parts of that function gives the same text.
+  if (is_check(op) || (error.kind() == ErrorKind::LinAlg && !error.op().empty())) return;
   const bool innermost = error.op().empty();  // the only one whose arguments are listed
   if (innermost && error.kind() == ErrorKind::Type) {
     std::string wrong = wrong_object(op, arguments);

@@ -4,7 +4,7 @@ from math import e as e, inf as inf, nan as nan, pi as pi
 from typing import TYPE_CHECKING
 
 from keyway._C import *  # noqa: F403
-from keyway._C import __version__ as __version__
+from keyway._C import __version__ as __version__, _assert_async as _assert_async
 
 from keyway import _lazy
 from keyway._tensor import applied as _applied, numpy as _numpy, pickling as _pickling  # noqa: F401  they attach to it

@@ -403,3 +403,47 @@ def test_a_kind_of_call_that_is_compiled_once_serves_both_branches():
         x = kw.randn(3)
         same(compiled(kw.tensor(p), x), x * 2 if p else -x)
     assert compiled.explain().startswith("1 graphs of 1 calls")
+
+
+# --- Checks of elements
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_check_is_made_in_each_run(level):
+    def program(x):
+        kw._assert_async((x > 0).all(), "all must be positive")
+        return x * 2
+
+    captured = graph.capture(program, kw.ones(3), level=level).without_dead_code()
+    same(captured(kw.full([3], 3.0)), kw.full([3], 6.0))
+    with pytest.raises(kw.ValueError, match="all must be positive"):
+        captured(kw.zeros(3))
+    within = graph.capture(lambda p, x: kw.cond(p, program, lambda x: -x, (x,)), kw.tensor(False), kw.ones(3), level=level)
+    same(within(kw.tensor(False), kw.zeros(3)), kw.zeros(3) * -1)
+    with pytest.raises(kw.ValueError, match="all must be positive"):
+        within(kw.tensor(True), kw.zeros(3))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("function, bad, error", [
+    (lambda x: kw.linalg.solve(x, kw.ones(2)), lambda: kw.zeros(2, 2), "the equations cannot be solved"),
+    (kw.linalg.inv, lambda: kw.zeros(2, 2), "the matrix cannot be inverted"),
+    (kw.linalg.cholesky, lambda: -kw.eye(2), "not positive-definite"),
+    (kw.linalg.svdvals, lambda: kw.full([2, 2], float("nan")), "infinite or no numbers"),
+    (kw.linalg.eigh, lambda: kw.full([2, 2], float("nan")), "infinite or no numbers"),
+    (lambda x: kw.ones(3).quantile(x[0, 0] / 4), lambda: kw.full([2, 2], 8.0), r"q must be in \[0, 1\]"),
+    (lambda x: x.histc(3), lambda: kw.full([2, 2], float("inf")), "not finite"),
+    (lambda x: x.masked_scatter(x > 1, kw.tensor([7.0, 8.0])), lambda: kw.full([2, 2], 2.0), "more true elements"),
+    (lambda x: kw.nn.functional.binary_cross_entropy(x / 4, kw.ones(2, 2)), lambda: kw.full([2, 2], 8.0), "between 0"),
+    (lambda x: kw.normal(x, x), lambda: -kw.ones(2, 2), "must not be negative"),
+])
+def test_an_operator_that_refuses_elements_refuses_them_in_a_run(level, function, bad, error):
+    x = kw.tensor([[2.0, 0.5], [0.5, 3.0]])
+    captured = graph.capture(function, x, level=level)
+    kw.manual_seed(2)
+    given = captured(x * 1.25)
+    kw.manual_seed(2)
+    same(tuple(given) if isinstance(given, tuple) else given, function(x * 1.25))
+    for run in (function, captured):
+        with pytest.raises(kw.Error, match=error):
+            run(bad())
