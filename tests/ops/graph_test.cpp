@@ -155,8 +155,8 @@ std::optional<Sample> with_out(const Sample& sample) {
   return Sample{&entry, sample.text, arguments};
 }
 
-// What is refused: an operator whose result's size depends on values; changes
-// of an argument's geometry; results that are not set; results with a history.
+// What is refused: an operator whose result's size depends on values; changes of an argument's geometry; results that
+// are not set; results with a history.
 constexpr const char* kRefusedCalls =
     "changed in place: as_strided_ resize_ set_data squeeze_ squeeze_.dim squeeze_.dims t_ transpose_ unsqueeze_\n"
     "computed within a call: _backward\n"
