@@ -7,6 +7,7 @@
 #include <keyway/graph/capture.h>
 #include <keyway/graph/recorder.h>
 
+#include <algorithm>
 #include <atomic>
 
 namespace keyway::inline v1::graph {
@@ -24,10 +25,6 @@ void for_each_recorder(F&& f) {
   for (Recorder* const recorder : recorders) {
     if (recorder != nullptr) f(*recorder);
   }
-}
-
-void refuse_within_captures(const std::string& reason) {
-  for_each_recorder([&](Recorder& recorder) { recorder.refuse(reason); });
 }
 
 constexpr autograd::CaptureListener kListener = {
@@ -61,21 +58,6 @@ void record_as_written(const OperatorEntry& op, const KernelBase&, DispatchKeySe
   with_arguments(op, stack, [&](Stack& values) { recorder->call(op, below, values); });
 }
 
-// What stands at Functionalize. A capture at Tracer alone has to know which tensors calls make for themselves.
-void record_as_executed(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
-  Recorder* const recorder = recorder_at(Level::Executed);
-  Recorder* const as_written = recorder_at(Level::Program);
-  if (recorder == nullptr && as_written == nullptr) refuse_other_thread(Functionality::Functionalize);
-  const DispatchKeySet below = keys & DispatchKeySet::full_after(Functionality::Functionalize);
-  with_arguments(op, stack, [&](Stack& values) {
-    if (recorder != nullptr)
-      recorder->call(op, below, values);
-    else
-      redispatch_boxed(op, below, values);
-    if (as_written != nullptr) as_written->note_within_call(values);
-  });
-}
-
 // Has the thread's calls pass the keys that its captures need, and no others.
 void update_keys() {
   IncludeDispatchKeyGuard::leave(added_keys);
@@ -99,15 +81,65 @@ void register_kernels() {
   static_cast<void>(registered);
 }
 
+void begin_listening() {
+  autograd::capture_listener = &kListener;
+  exchange_generator_listener([] { refuse_captures("a generator is seeded or given a state by the program"); });
+}
+
+void end_listening() {
+  autograd::capture_listener = nullptr;
+  exchange_generator_listener(nullptr);
+}
+
 }  // namespace
+
+// A capture at Tracer alone has to know which tensors calls make for themselves.
+void record_as_executed(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
+  Recorder* const recorder = recorder_at(Level::Executed);
+  Recorder* const as_written = recorder_at(Level::Program);
+  if (recorder == nullptr && as_written == nullptr) refuse_other_thread(Functionality::Functionalize);
+  const DispatchKeySet below = keys & DispatchKeySet::full_after(Functionality::Functionalize);
+  with_arguments(op, stack, [&](Stack& values) {
+    if (recorder != nullptr)
+      recorder->call(op, below, values);
+    else
+      redispatch_boxed(op, below, values);
+    if (as_written != nullptr) as_written->note_within_call(values);
+  });
+}
+
+void refuse_captures(const std::string& reason) {
+  for_each_recorder([&](Recorder& recorder) { recorder.refuse(reason); });
+}
+
+Recorder* recorder_of(Level level) {
+  const Functionality key = level == Level::Program ? Functionality::Tracer : Functionality::Functionalize;
+  return excluded_keys().has(key) ? nullptr : recorder_at(level);
+}
+
+CapturesSetAside::CapturesSetAside() {
+  std::ranges::copy(recorders, kept_);
+  std::ranges::fill(recorders, nullptr);
+  update_keys();
+  end_listening();
+  const DispatchKeySet keys = DispatchKeySet(Functionality::Tracer) | DispatchKeySet(Functionality::Functionalize);
+  kept_keys_ = (excluded_keys() & keys).raw();
+  thread_state.excluded &= ~kept_keys_;
+}
+
+CapturesSetAside::~CapturesSetAside() {
+  thread_state.excluded |= kept_keys_;
+  std::ranges::copy(kept_, recorders);
+  update_keys();
+  if (is_capturing()) begin_listening();
+}
 
 Capture::Capture(Level level, Refusal refusal) : recorder_(std::make_unique<Recorder>(level, refusal)) {
   KEYWAY_CHECK(current() == nullptr, "a capture begins within another one of its thread");
   register_kernels();
   current() = recorder_.get();
   update_keys();
-  autograd::capture_listener = &kListener;
-  exchange_generator_listener([] { refuse_within_captures("a generator is seeded or given a state by the program"); });
+  begin_listening();
 }
 
 Recorder*& Capture::current() const { return recorder_at(recorder_->level()); }
@@ -116,9 +148,7 @@ void Capture::abandon() {
   if (current() != recorder_.get()) return;
   current() = nullptr;
   update_keys();
-  if (is_capturing()) return;
-  autograd::capture_listener = nullptr;
-  exchange_generator_listener(nullptr);
+  if (!is_capturing()) end_listening();
 }
 
 Capture::~Capture() { abandon(); }
@@ -133,15 +163,16 @@ Graph Capture::finish(const std::vector<Tensor>& outputs) {
 
 bool Capture::keeps_results(const std::vector<Tensor>& outputs) const { return recorder_->keeps_results(outputs); }
 
+void Capture::keep_inputs() { recorder_->keep_inputs(); }
+
 std::size_t Capture::call_count() const { return recorder_->call_count(); }
 
 bool is_capturing() { return recorders[0] != nullptr || recorders[1] != nullptr; }
 
 void refuse_within_capture(std::string_view asked) {
   if (!is_capturing()) return;
-  refuse_within_captures(
-      std::string(asked) +
-      " gives numbers or memory to the program, which a graph cannot follow: compute with tensors instead");
+  refuse_captures(std::string(asked) +
+                  " gives numbers or memory to the program, which a graph cannot follow: compute with tensors instead");
 }
 
 void set_call_site(CallSite site) { site_of_calls = site; }

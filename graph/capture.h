@@ -39,6 +39,8 @@ class KEYWAY_API Capture {
   // What the program is called with: to be done before it runs. Two arguments may be one tensor, or share memory; a run
   // asks for the same then. Throws keyway::Error for a tensor of vmap or forward mode, which ends with these.
   void add_argument(const Tensor& tensor, std::string name = {});
+  // From now on a call that would write to an argument or to state is refused before it does.
+  void keep_inputs();
   // Ends, and gives the graph of what ran, whose results are `outputs`. Of the other tensors that it computed none may
   // be kept. Throws keyway::Error(Value) for what was refused, or if an output requires grad at Level::Executed, whose
   // graph has no history to give.
@@ -55,11 +57,26 @@ class KEYWAY_API Capture {
   std::unique_ptr<Recorder> recorder_;
 };
 
+// While it lives, the captures that the thread was in do not see what it does.
+class KEYWAY_API CapturesSetAside {
+ public:
+  CapturesSetAside();
+  ~CapturesSetAside();
+  CapturesSetAside(const CapturesSetAside&) = delete;
+  CapturesSetAside& operator=(const CapturesSetAside&) = delete;
+
+ private:
+  Recorder* kept_[2];
+  std::uint64_t kept_keys_;  // that were excluded
+};
+
 // Whether calls of this thread are recorded now.
 KEYWAY_API bool is_capturing();
 // For what reads or writes memory beside the dispatcher, or takes numbers out of a tensor: refuses the capture that the
 // thread is in, if there is one, naming what was `asked` for.
 KEYWAY_API void refuse_within_capture(std::string_view asked);
+// Refuses the captures that the thread is in for another reason. Throws, unless the program is to go on.
+void refuse_captures(const std::string& reason);
 // Tells where the program is, "model.py:12", for each call that is recorded. Set by the Python package.
 using CallSite = std::string (*)();
 KEYWAY_API void set_call_site(CallSite site);

@@ -2,7 +2,9 @@
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/dispatch/call/default_argument.h>
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/graph/control_flow.h>
 #include <keyway/graph/graph.h>
+#include <keyway/graph/subgraph.h>
 #include <keyway/graph/value_text.h>
 
 #include <fmt/format.h>
@@ -14,7 +16,11 @@ namespace {
 // Reads a graph line by line.
 class Parser {
  public:
-  explicit Parser(std::string_view text) : rest_(text) {}
+  // `depth`: how many graphs it is in.
+  explicit Parser(std::string_view text, int depth = 0) : rest_(text), depth_(depth) {
+    KEYWAY_CHECK_AS(Parse, depth <= kMostNested, "graphs lie in one another, {} and more", kMostNested);
+    register_control_flow();
+  }
 
   Graph parse() {
     try {
@@ -130,8 +136,35 @@ class Parser {
     if (!lexer.at(detail::TokenKind::End)) KEYWAY_FAIL(Parse, "there is {} behind the gradient", found(lexer));
   }
 
-  void parse_node(std::string_view line) {
-    if (line.empty() || line == "}") KEYWAY_FAIL(Parse, "the return is missing");
+  // A call that takes graphs goes on over several lines: gives it as one, in which a text in quotes stands for each
+  // graph, its number among nested_.
+  std::string joined(std::string_view first) {
+    nested_.clear();
+    std::string line(first);
+    while (line.ends_with('{')) {
+      const std::size_t program = line.rfind("graph program"), executed = line.rfind("graph executed");
+      const std::size_t begin =
+          program == std::string::npos || (executed != std::string::npos && executed > program) ? executed : program;
+      if (begin == std::string::npos) KEYWAY_FAIL(Parse, "a line ends with '{{' and begins no graph");
+      std::string text = line.substr(begin) + "\n";
+      std::string_view next = next_line();
+      for (int open = 1;; next = next_line()) {
+        if (next.empty()) KEYWAY_FAIL(Parse, "the end of a graph within a call is missing");
+        open -= next.starts_with('}') ? 1 : 0;
+        if (open == 0) break;
+        text += std::string(next) + "\n";
+        open += next.ends_with('{') ? 1 : 0;
+      }
+      nested_.push_back(Parser(text + "}", depth_ + 1).parse());
+      line = line.substr(0, begin) + in_quotes(std::to_string(nested_.size() - 1)) + std::string(next.substr(1));
+    }
+    return line;
+  }
+
+  void parse_node(std::string_view first) {
+    if (first.empty() || first == "}") KEYWAY_FAIL(Parse, "the return is missing");
+    const std::string whole = joined(first);
+    std::string_view line = whole;
     std::string_view results;
     if (!detail::is_name_start(line.front()) || line.starts_with("None")) {
       const std::size_t equals = line.find('=');
@@ -157,7 +190,16 @@ class Parser {
     graph_.nodes.push_back(std::move(node));
   }
 
-  static void parse_arguments(detail::Lexer& lexer, Node& node) {
+  IValue parse_argument(SchemaType type, detail::Lexer& lexer) const {
+    if (!type.is(TypeKind::Class)) return parse_value(type, lexer);
+    const std::string number = lexer.at(detail::TokenKind::String) ? parse_string(lexer) : "none";
+    for (std::size_t i = 0; i < nested_.size(); ++i) {
+      if (std::to_string(i) == number) return IValue(make_intrusive<Subgraph>(nested_[i]));
+    }
+    KEYWAY_FAIL(Parse, "a graph is missing before {}", found(lexer));
+  }
+
+  void parse_arguments(detail::Lexer& lexer, Node& node) const {
     const ArgumentList arguments = node.op->schema().arguments();
     std::vector<bool> is_given(arguments.size());
     node.arguments.resize(arguments.size());
@@ -172,7 +214,7 @@ class Parser {
       }
       if (is_given[at]) KEYWAY_FAIL(Parse, "argument '{}' is given twice", arguments[at].name());
       is_given[at] = true;
-      node.arguments[at] = parse_value(arguments[at].type(), lexer);
+      node.arguments[at] = parse_argument(arguments[at].type(), lexer);
     }
     lexer.advance();
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -236,7 +278,11 @@ class Parser {
     }
   }
 
+  static constexpr int kMostNested = 64;
+
   std::string_view rest_, line_;
+  int depth_;
+  std::vector<Graph> nested_;  // of the call that is being read
   std::size_t number_ = 0;
   Graph graph_;
 };

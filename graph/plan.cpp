@@ -36,12 +36,15 @@ std::optional<std::string> Plan::try_run(ArrayRef<Tensor> arguments, std::vector
   if (arguments.size() != graph_.argument_count()) return door_.mismatch(arguments);
   const std::vector<Tensor> inputs = door_.inputs(arguments);
   if (std::optional<std::string> why = door_.input_mismatch(inputs)) return why;
+  results = run_inputs(inputs);
+  return std::nullopt;
+}
+
+std::vector<Tensor> Plan::run_inputs(const std::vector<Tensor>& inputs) {
   // A capture, a profile or a mode of this thread is to see each call; and tensors of a frame keep their sizes.
-  if (!included_keys().remove(Functionality::Autocast).empty() || !is_fixed_) {
-    results = run_inputs(graph_, inputs);
-    return std::nullopt;
-  }
+  if (!included_keys().remove(Functionality::Autocast).empty() || !is_fixed_) return graph::run_inputs(graph_, inputs);
   const ExcludeDispatchKeyGuard above(DispatchKeySet(Functionality::Autocast) | kAutogradKeys);
+  std::vector<Tensor> results;
   std::unique_ptr<Frame> frame = take_frame();
   if (frame != nullptr) {
     results = frame->run(inputs);
@@ -50,7 +53,7 @@ std::optional<std::string> Plan::try_run(ArrayRef<Tensor> arguments, std::vector
     is_fixed_ = frame->is_fixed();
   }
   if (is_fixed_) give_back(std::move(frame));
-  return std::nullopt;
+  return results;
 }
 
 std::vector<Tensor> Plan::run(ArrayRef<Tensor> arguments) {

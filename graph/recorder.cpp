@@ -369,7 +369,8 @@ void Recorder::call(const OperatorEntry& op, DispatchKeySet below, Stack& values
   if (refused_.empty()) check_is_set(op, values);
   if (!refused_.empty()) return redispatch_boxed(op, below, values);
   const FunctionSchema& schema = op.schema();
-  if (!gives_tensors(schema) && !schema.is_mutable() && op.info().boxed.tensors != 0)
+  const bool gives_numbers = !schema.returns().empty() && !gives_tensors(schema);
+  if (gives_numbers && !schema.is_mutable() && op.info().boxed.tensors != 0)
     return redispatch_boxed(op, below, values);  // metadata, which is what it is in every run
   record(op, below, values);
 }
@@ -388,6 +389,8 @@ void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& valu
       if (schema.arguments()[i].is_write()) written.push_back(tensor);
     });
   }
+  if (keeps_inputs_ && std::ranges::any_of(written, [&](const TensorBase& tensor) { return is_from_outside(tensor); }))
+    return refuse(op.short_name() + " writes in place to a tensor from outside: write to a clone() of it");
   const struct Within {
     int& count;
     explicit Within(int& its_count) : count(its_count) { ++count; }
@@ -410,6 +413,11 @@ void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& valu
     for_each_tensor(values, [&](const TensorBase& tensor) { seen_.find_memory(tensor)->is_set = false; });
   }
   graph_.nodes.push_back(std::move(node));
+}
+
+bool Recorder::is_from_outside(const TensorBase& tensor) {
+  const SeenTensors::Memory* const memory = seen_.find_memory(tensor);
+  return memory != nullptr && memory->origin != Origin::Call && memory->origin != Origin::WithinCall;
 }
 
 ValueId Recorder::output_of(const TensorBase& tensor, std::size_t number) {

@@ -54,6 +54,8 @@ class Recorder {
   }
 
   Level level() const { return graph_.level; }
+  bool is_refused() const { return !refused_.empty(); }
+  void keep_inputs() { keeps_inputs_ = true; }
   void add_argument(const Tensor& tensor, std::string name);
   std::size_t call_count() const { return graph_.nodes.size(); }
   // The results of a call that one which is recorded makes.
@@ -86,6 +88,8 @@ class Recorder {
   ValueId add_state(const TensorBase& tensor);
   // Refuses an input through which gradients would flow out of the graph.
   void check_is_leaf(const TensorBase& tensor, const std::string& which);
+  // Whether it lies in the memory of an argument or of state.
+  bool is_from_outside(const TensorBase& tensor);
   // Remembers which gradient a new input keeps when the program begins.
   void note_first_grad(const TensorBase& leaf, ValueId id);
   const Input* input_of(ValueId id) const;
@@ -108,8 +112,15 @@ class Recorder {
   std::unordered_map<const TensorImpl*, ValueId> first_grads_;  // the leaves that keep them
   std::map<ValueId, ValueId> grads_;                            // what leaves have been given since
   Capture::Refusal refusal_;
+  bool keeps_inputs_ = false;
   int calls_within_ = 0;  // how many recorded calls go on
   std::string refused_;   // the first reason; empty: none yet
 };
+
+// Of the capture of a level that records the thread's calls now; null if there is none, and within a call that is
+// recorded as a whole.
+Recorder* recorder_of(Level level);
+// What stands at Functionalize, for every operator.
+void record_as_executed(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack);
 
 }  // namespace keyway::inline v1::graph

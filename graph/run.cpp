@@ -91,6 +91,10 @@ std::optional<std::string> Interpreter::try_run(ArrayRef<Tensor> arguments, std:
   return std::nullopt;
 }
 
+std::vector<Tensor> Interpreter::run_inputs(const std::vector<Tensor>& inputs) const {
+  return make_calls(graph_, ended_, inputs);
+}
+
 std::vector<Tensor> Interpreter::run(ArrayRef<Tensor> arguments, const Observer& observer) const {
   if (const std::optional<std::string> why = mismatch(arguments))
     KEYWAY_FAIL(Value, "the graph does not hold for this call: {}", *why);

@@ -61,10 +61,17 @@ class Printer {
     for (std::size_t i = 0; i < node.results.size(); ++i)
       text_ += (i == 0 ? "" : ", ") + result(returns[i], node.results[i]);
     if (!node.results.empty()) text_ += " = ";
-    text_ += node.op->full_name() + "(" + arguments(node) + ")";
+    text_ += node.op->full_name() + "(" + indented(arguments(node)) + ")";
     if (node.no_grad && graph_.level == Level::Program) text_ += " no_grad";
     if (!node.site.empty()) text_ += "  # " + node.site;
     text_ += "\n";
+  }
+
+  // Of arguments that are graphs, the further lines.
+  static std::string indented(std::string text) {
+    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1))
+      text.insert(end + 1, "  ");
+    return text;
   }
 
   std::string result(const Argument& argument, const IValue& value) {

@@ -5,6 +5,7 @@
 #include <keyway/dispatch/call/default_argument.h>
 #include <keyway/dispatch/call/signature.h>
 #include <keyway/graph/graph.h>
+#include <keyway/graph/subgraph.h>
 #include <keyway/graph/value_text.h>
 
 #include <charconv>
@@ -67,6 +68,13 @@ std::vector<IValue> elements_of(const IValue& value) {
   return elements;
 }
 
+// In several lines, without an end of the last one.
+std::string text_of_nested(const Graph& graph) {
+  std::string text = to_string(graph);
+  text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 std::string text_of(SchemaType type, const IValue& value) {
@@ -90,6 +98,9 @@ std::string text_of(SchemaType type, const IValue& value) {
     case TypeKind::Layout: return text_of_named(type.kind(), static_cast<std::int64_t>(value.to_layout()));
     case TypeKind::MemoryFormat: return text_of_named(type.kind(), static_cast<std::int64_t>(value.to_memory_format()));
     case TypeKind::Device: return in_quotes(to_string(value.to_device()));
+    case TypeKind::Class:
+      if (const Subgraph* const graph = subgraph_of(value)) return text_of_nested(graph->graph());
+      [[fallthrough]];
     default: return "<" + type_name(value) + ">";
   }
 }

@@ -3,6 +3,7 @@
 #include <keyway/graph/run.h>
 #include <keyway/python/caller_frame.h>
 #include <keyway/python/graph_drawing.h>
+#include <keyway/python/graph_functions.h>
 #include <keyway/python/graph_passes.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/module.h>
@@ -105,6 +106,7 @@ void add_graph(nb::module_& module) {
       .def("keeps_results", &graph::Capture::keeps_results, nb::arg("outputs"),
            "Whether finish() would refuse since the program keeps a tensor beside `outputs`.")
       .def("abandon", &graph::Capture::abandon, "Ends without a graph.");
+  add_graph_functions(module);
   add_graph_drawing(module, [](nb::handle g) -> const Graph& { return nb::cast<const RunnableGraph&>(g).graph(); });
 }
 

@@ -37,7 +37,13 @@ std::string wrong_object(const OperatorEntry& op, const void* const* arguments) 
   return wrong_argument(op, boxed);
 }
 
+// Whether the error of the operator is that of who calls it: it checks elements in its place.
+bool is_check(const OperatorEntry& op) { return op.info().name == "keyway::_assert_async"; }
+
 void note(Error& error, const OperatorEntry& op, const void* const* arguments) {
+  // Of an error of linear algebra the first name is that of the function that users call, or of the operator that they
+  // would look up: a graph that has only parts of that function gives the same text.
+  if (is_check(op) || (error.kind() == ErrorKind::LinAlg && !error.op().empty())) return;
   const bool innermost = error.op().empty();  // the only one whose arguments are listed
   if (innermost && error.kind() == ErrorKind::Type) {
     std::string wrong = wrong_object(op, arguments);

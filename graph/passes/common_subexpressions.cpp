@@ -1,7 +1,7 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/call/operator_entry.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/passes/common_subexpressions.h>
-#include <keyway/graph/passes/effects.h>
 #include <keyway/graph/value_text.h>
 
 #include <algorithm>
@@ -86,7 +86,7 @@ class Merger {
 
   // Whether an earlier call stands for this one from now on.
   bool merge(const Node& call) {
-    if (!is_pure(*call.op)) return false;
+    if (!is_pure(call)) return false;
     const std::string key = key_of(call);
     if (key.empty()) return false;
     const std::vector<ValueId> results = results_of(call);

@@ -1,7 +1,7 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/call/operator_entry.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/passes/dead_code.h>
-#include <keyway/graph/passes/effects.h>
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ class Uses {
     is_read_[static_cast<std::size_t>(memory_of(graph_, id))] = true;
   }
   bool is_needed(const Node& node) const {
-    if (has_effect(*node.op)) return true;
+    if (has_effect(node)) return true;
     bool is_needed = false;
     for_each_written(
         node, [&](ValueId id) { is_needed = is_needed || is_read_[static_cast<std::size_t>(memory_of(graph_, id))]; });

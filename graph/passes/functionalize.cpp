@@ -1,12 +1,13 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/passes/add_call.h>
 #include <keyway/graph/passes/dead_code.h>
-#include <keyway/graph/passes/effects.h>
 #include <keyway/graph/passes/functional_sibling.h>
 #include <keyway/graph/passes/functionalize.h>
 #include <keyway/graph/passes/geometry.h>
+#include <keyway/graph/subgraph.h>
 
 #include <algorithm>
 #include <set>
@@ -155,6 +156,10 @@ class Functionalizer {
     const Node& node = *node_;
     Node call = node;
     call.arguments = with_current(node);
+    for (IValue& argument : call.arguments) {
+      if (const Subgraph* const nested = subgraph_of(argument))
+        argument = IValue(make_intrusive<Subgraph>(functionalize(nested->graph())));
+    }
     call.results = with_values(node.op->schema().returns(), node.results, [&](ValueId old) {
       if (old == kNoValue) return old;
       Known& known = known_[index(old)];

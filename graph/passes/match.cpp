@@ -1,6 +1,6 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/call/operator_entry.h>
-#include <keyway/graph/passes/effects.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/passes/match.h>
 #include <keyway/graph/value_text.h>
 
@@ -27,7 +27,7 @@ void check_pattern(const Graph& pattern, const std::vector<std::size_t>& makers)
   KEYWAY_CHECK(pattern.argument_count() == pattern.inputs.size(),
                "replace: the pattern uses a tensor that is no argument of it");
   for (const Node& node : pattern.nodes) {
-    KEYWAY_CHECK(is_pure(*node.op), "replace: the pattern calls {}, which writes or draws random numbers",
+    KEYWAY_CHECK(is_pure(node), "replace: the pattern calls {}, which writes or draws random numbers",
                  node.op->short_name());
   }
   KEYWAY_CHECK(!pattern.outputs.empty() && pattern.grads.empty(), "replace: the pattern has no result");

@@ -7,6 +7,12 @@
 
 namespace keyway::inline v1::composite {
 
+void assert_true(const Tensor& self) { assert_true_or(self, "the value is zero or False"); }
+
+void assert_true_or(const Tensor& self, std::string_view assert_msg) {
+  if (!self.is_meta()) KEYWAY_CHECK(self.item().to<bool>(), "{}", assert_msg);
+}
+
 bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   return keyway::isclose(self, other, rtol, atol, equal_nan).all().item().to<bool>();
 }

@@ -12,10 +12,15 @@ namespace keyway::inline v1::composite {
 
 namespace {
 
-constexpr std::string_view kNotPositive = "the input is not positive-definite (the leading minor of order {} is not)";
-constexpr std::string_view kSingular =
-    "the diagonal element {} of U is zero: equations with the matrix cannot be solved";
-constexpr std::string_view kNotConverged = "the algorithm did not converge: {} values were not found";
+// What an element of info that is above 0 says, with its value for {}.
+std::string_view meaning_of(std::string_view api_name) {
+  const auto is_of = [&](std::string_view part) { return api_name.find(part) != std::string_view::npos; };
+  if (is_of("cholesky")) return "the input is not positive-definite (the leading minor of order {} is not)";
+  if (is_of("inv")) return "the diagonal element {} of U is zero: the matrix cannot be inverted";
+  if (is_of("lu")) return "the diagonal element {} of U is zero: equations with the matrix cannot be solved";
+  if (is_of("solve")) return "the diagonal element {} of U is zero: the equations cannot be solved";
+  return "the algorithm did not converge: {} values were not found";
+}
 
 bool is_upper(std::string_view uplo) { return uplo == "U" || uplo == "u"; }
 
@@ -45,17 +50,23 @@ Tensor none_like(const Tensor& tensor) { return keyway::empty({0}, tensor.option
 
 }  // namespace
 
-void check_info(const Tensor& info, std::string_view positive) {
+void linalg_check_errors(const Tensor& info, std::string_view api_name, bool is_matrix) {
   if (info.is_meta() || info.numel() == 0) return;
   const Tensor all = info.reshape({info.numel()});
   const auto failed = all.ne(0);
   if (!failed.any().item().to<bool>()) return;
   const auto first = failed.to(kByte).argmax().item().to<std::int64_t>();
   const auto value = all.select(0, first).item().to<std::int64_t>();
-  const std::string where = info.dim() == 0 ? "" : "(batch element " + std::to_string(first) + "): ";
+  const std::string where = is_matrix ? "" : "(batch element " + std::to_string(first) + "): ";
   const std::string what =
-      value < 0 ? "the input has elements that are infinite or no numbers" : filled(positive, value);
-  KEYWAY_FAIL(LinAlg, "{}{}", where, what);
+      value < 0 ? "the input has elements that are infinite or no numbers" : filled(meaning_of(api_name), value);
+  Error error(ErrorKind::LinAlg, where + what, __FILE__, __LINE__);
+  error.leave_op(api_name, "");  // which users know
+  throw error;
+}
+
+void check_info(const Tensor& info, std::string_view api_name) {
+  keyway::_linalg_check_errors(info, api_name, /*is_matrix=*/info.dim() == 0);
 }
 
 Tensor permutation_of(const Tensor& pivots, std::int64_t size) { return keyway::_pivots_to_permutation(pivots, size); }
@@ -68,43 +79,43 @@ Tensor linalg_cholesky(const Tensor& self, bool upper) {
 
 std::tuple<Tensor, Tensor> linalg_cholesky_ex(const Tensor& self, bool upper, bool check_errors) {
   auto result = keyway::_linalg_cholesky(self, upper);
-  if (check_errors) check_info(std::get<1>(result), kNotPositive);
+  if (check_errors) check_info(std::get<1>(result), "linalg.cholesky");
   return result;
 }
 
 std::tuple<Tensor, Tensor> linalg_eig(const Tensor& self) {
   const auto [values, vectors, info] = keyway::_linalg_eig(self, /*compute_v=*/true);
-  check_info(info, kNotConverged);
+  check_info(info, "linalg.eig");
   return {values, vectors};
 }
 
 Tensor linalg_eigvals(const Tensor& self) {
   const auto [values, vectors, info] = keyway::_linalg_eig(self, needs_gradient(self));
-  check_info(info, kNotConverged);
+  check_info(info, "linalg.eigvals");
   return values;
 }
 
 std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& self, std::string_view UPLO) {
   const auto [values, vectors, info] = keyway::_linalg_eigh(self, is_upper(UPLO), /*compute_v=*/true);
-  check_info(info, kNotConverged);
+  check_info(info, "linalg.eigh");
   return {values, vectors};
 }
 
 Tensor linalg_eigvalsh(const Tensor& self, std::string_view UPLO) {
   const auto [values, vectors, info] = keyway::_linalg_eigh(self, is_upper(UPLO), needs_gradient(self));
-  check_info(info, kNotConverged);
+  check_info(info, "linalg.eigvalsh");
   return values;
 }
 
 std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& A, bool full_matrices, std::optional<std::string_view>) {
   const auto [U, S, Vh, info] = keyway::_linalg_svd(A, full_matrices, /*compute_uv=*/true);
-  check_info(info, kNotConverged);
+  check_info(info, "linalg.svd");
   return {U, S, Vh};
 }
 
 Tensor linalg_svdvals(const Tensor& A, std::optional<std::string_view>) {
   const auto [U, S, Vh, info] = keyway::_linalg_svd(A, /*full_matrices=*/false, needs_gradient(A));
-  check_info(info, kNotConverged);
+  check_info(info, "linalg.svdvals");
   return S;
 }
 
@@ -157,7 +168,7 @@ Tensor ormqr(const Tensor& self, const Tensor& input2, const Tensor& input3, boo
 
 std::tuple<Tensor, Tensor, Tensor> linalg_lu_factor_ex(const Tensor& A, bool pivot, bool check_errors) {
   auto result = keyway::_linalg_lu(A, pivot);
-  if (check_errors) check_info(std::get<2>(result), kSingular);
+  if (check_errors) check_info(std::get<2>(result), "linalg.lu_factor");
   return result;
 }
 

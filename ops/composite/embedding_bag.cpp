@@ -16,14 +16,11 @@ enum BagMode : std::int64_t { kSumOfBag, kMeanOfBag, kGreatestOfBag };
 // On other devices a look at the offsets would wait for them.
 void check_offsets(const Tensor& offsets, std::int64_t indices) {
   if (!offsets.is_cpu() || offsets.numel() == 0) return;
-  const auto at = [&](std::int64_t index) { return offsets.select(0, index).item().to<std::int64_t>(); };
-  KEYWAY_CHECK(at(0) == 0, "argument 'offsets' has {} at position 0, but the first bag begins at 0", at(0));
-  for (const Tensor& extreme : {offsets.argmin(), offsets.argmax()}) {
-    const auto i = extreme.item().to<std::int64_t>();
-    KEYWAY_CHECK(0 <= at(i) && at(i) <= indices,
-                 "argument 'offsets' has {} at position {}, but must be from 0 to the number of indices, {}", at(i), i,
-                 indices);
-  }
+  keyway::_assert_async(offsets.select(0, 0) == 0,
+                        "argument 'offsets' must have 0 at position 0: the first bag begins there");
+  keyway::_assert_async(
+      (offsets >= 0).logical_and(offsets <= indices).all(),
+      "all of argument 'offsets' must be from 0 to the number of indices, " + std::to_string(indices));
 }
 
 // What each index belongs to: the number of bags that have begun, but for one. What comes after the last bag belongs to

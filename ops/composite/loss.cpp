@@ -1,3 +1,4 @@
+#include <keyway/ops/comparison.h>
 #include <keyway/ops/composite/losses.h>
 #include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/loss_composites.h>
@@ -121,7 +122,7 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std:
   constexpr double kLeast = -100;
   if (self.is_cpu() && self.numel() > 0) {
     const Tensor fits = self.ge(0).logical_and(self.le(1)).all();
-    KEYWAY_CHECK(fits.item().to<bool>(), "all elements of self must be between 0 and 1");
+    keyway::_assert_async(fits, "all elements of self must be between 0 and 1");
   }
   const Tensor loss = (target - 1) * (-self).log1p().clamp_min(kLeast) - target * self.log().clamp_min(kLeast);
   return reduced(weighed(loss, weight), reduction);

@@ -23,7 +23,7 @@ Tensor with_uniform(const Tensor& made, const Generator& generator) {
 // Throws if a deviation is negative, where that can be known without waiting for a device.
 void check_deviations(const Tensor& deviations) {
   if (!deviations.is_cpu() || deviations.numel() == 0) return;
-  KEYWAY_CHECK(deviations.ge(0).all().item().to<bool>(), "std must not be negative, nor NaN");
+  keyway::_assert_async(deviations.ge(0).all(), "std must not be negative, nor NaN");
 }
 
 }  // namespace

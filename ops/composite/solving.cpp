@@ -15,9 +15,6 @@ namespace keyway::inline v1::composite {
 
 namespace {
 
-constexpr std::string_view kNotSolvable = "the diagonal element {} of U is zero: the equations cannot be solved";
-constexpr std::string_view kNotInvertible = "the diagonal element {} of U is zero: the matrix cannot be inverted";
-
 Tensor identity(std::int64_t n, const Tensor& like) { return keyway::eye(n, like.options()); }
 
 Tensor solve_triangle(const Tensor& A, const Tensor& B, bool upper, bool left, bool unit = false) {
@@ -75,7 +72,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> _linalg_solve_ex(const Tensor& A, con
 std::tuple<Tensor, Tensor> linalg_solve_ex(const Tensor& A, const Tensor& B, bool left, bool check_errors) {
   const bool vector = left && is_vector(A, B);
   const auto [result, LU, pivots, info] = keyway::_linalg_solve_ex(A, vector ? B.unsqueeze(-1) : B, left);
-  if (check_errors) check_info(info, kNotSolvable);
+  if (check_errors) check_info(info, "linalg.solve");
   return {vector ? result.squeeze(-1) : result, info};
 }
 
@@ -127,7 +124,7 @@ std::tuple<Tensor, Tensor> triangular_solve(const Tensor& self, const Tensor& A,
 
 std::tuple<Tensor, Tensor> linalg_inv_ex(const Tensor& A, bool check_errors) {
   const auto [LU, pivots, info] = keyway::linalg_lu_factor_ex(A);
-  if (check_errors) check_info(info, kNotInvertible);
+  if (check_errors) check_info(info, "linalg.inv");
   return {keyway::linalg_lu_solve(LU, pivots, identity(A.size(-1), A)), info};
 }
 

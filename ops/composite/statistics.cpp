@@ -35,15 +35,15 @@ Tensor areas(const Tensor& y, const Tensor& x, std::int64_t dim) {
 std::int64_t from_end(std::int64_t dim, const Tensor& y) { return wrap_dim(dim, y.dim()) - y.dim(); }
 
 // Throws if a number is negative, where that can be known without waiting for a device.
-void check_not_negative(const Tensor& weights, std::string_view name) {
+void check_not_negative(const Tensor& weights, std::string_view otherwise) {
   if (!weights.is_cpu() || weights.numel() == 0) return;
-  KEYWAY_CHECK(!weights.lt(0).any().item().to<bool>(), "{} must not be negative", name);
+  keyway::_assert_async(weights.lt(0).any().logical_not(), otherwise);
 }
 
 // How often each column counts; undefined if each counts once.
 Tensor column_weights(const std::optional<Tensor>& frequencies, const std::optional<Tensor>& importances) {
-  if (frequencies) check_not_negative(*frequencies, "fweights");
-  if (importances) check_not_negative(*importances, "aweights");
+  if (frequencies) check_not_negative(*frequencies, "fweights must not be negative");
+  if (importances) check_not_negative(*importances, "aweights must not be negative");
   if (frequencies && importances) return frequencies->reshape({-1}) * importances->reshape({-1});
   if (frequencies) return frequencies->reshape({-1});
   return importances ? importances->reshape({-1}) : Tensor();
@@ -126,7 +126,7 @@ Tensor histc(const Tensor& self, std::int64_t bins, const Scalar& min, const Sca
   Tensor low = of_elements ? elements.amin() : keyway::full({}, min, elements.options());
   Tensor high = of_elements ? elements.amax() : keyway::full({}, max, elements.options());
   if (of_elements && !self.is_meta())
-    KEYWAY_CHECK((high - low).isfinite().item().to<bool>(), "the elements are not finite, so there is no range");
+    keyway::_assert_async((high - low).isfinite(), "the elements are not finite, so there is no range");
   const Tensor wider = (low == high).to(elements.dtype());
   low = low - wider;
   high = high + wider;

@@ -4,7 +4,7 @@ from math import e as e, inf as inf, nan as nan, pi as pi
 from typing import TYPE_CHECKING
 
 from keyway._C import *  # noqa: F403
-from keyway._C import __version__ as __version__
+from keyway._C import __version__ as __version__, _assert_async as _assert_async
 
 from keyway import _lazy
 from keyway._tensor import applied as _applied, numpy as _numpy, pickling as _pickling  # noqa: F401  they attach to it
@@ -16,8 +16,8 @@ from keyway._tensor.constructors import (
     LongTensor as LongTensor, ShortTensor as ShortTensor,
 )  # fmt: skip
 from keyway._functions.copies import (
-    alias_copy as alias_copy, as_strided_copy as as_strided_copy, as_strided_scatter as as_strided_scatter,
-    detach_copy as detach_copy, diagonal_copy as diagonal_copy, expand_copy as expand_copy,
+    alias_copy as alias_copy, as_strided_copy as as_strided_copy, detach_copy as detach_copy,
+    diagonal_copy as diagonal_copy, expand_copy as expand_copy,
     narrow_copy as narrow_copy, permute_copy as permute_copy, select_copy as select_copy, slice_copy as slice_copy,
     split_copy as split_copy, split_with_sizes_copy as split_with_sizes_copy, squeeze_copy as squeeze_copy,
     t_copy as t_copy, transpose_copy as transpose_copy, unbind_copy as unbind_copy, unfold_copy as unfold_copy,
@@ -105,6 +105,7 @@ from keyway._functions.unique import unique_consecutive as unique_consecutive
 from keyway._transforms.vmap import vmap as vmap
 from keyway._autocast import autocast as autocast
 from keyway._compile import compile as compile
+from keyway._control_flow import cond as cond, while_loop as while_loop
 from keyway.autograd.grad_mode import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,

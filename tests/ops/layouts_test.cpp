@@ -13,7 +13,8 @@ namespace {
 bool is_about_memory(const OpCases& entry) {
   // as_strided and data read memory; view and its like refuse what has no such view; the others say how it lies there.
   return has_word(
-      "keyway::as_strided keyway::as_strided_ keyway::view keyway::view.dtype keyway::view_as keyway::view_as_complex "
+      "keyway::as_strided keyway::as_strided_ keyway::as_strided_scatter keyway::view keyway::view.dtype "
+      "keyway::view_as keyway::view_as_complex "
       "keyway::sym_is_contiguous keyway::sym_storage_offset keyway::sym_stride.int",
       entry.op);
 }

@@ -18,9 +18,10 @@ struct RefusalCounts {
 // Errors that come of what tensors hold. How many elements index_put's masks pick is one of these; which integers
 // random_ can give to a dtype is tested by the kernel.
 bool is_about_data(const std::string& error) {
-  for (const char* part : {" at position ", "the mask has ", "but a weight is finite", "weights that are not zero",
-                           "(called from index_put", "holds the integers from", " of U is zero",
-                           "the input is not positive-definite", "infinite or no numbers", "did not converge"}) {
+  for (const char* part :
+       {" at position ", "to the number of indices", "is zero or False", "a zero", "the mask has ",
+        "but a weight is finite", "weights that are not zero", "(called from index_put", "holds the integers from",
+        " of U is zero", "the input is not positive-definite", "infinite or no numbers", "did not converge"}) {
     if (error.find(part) != std::string::npos) return true;
   }
   return false;

@@ -275,7 +275,7 @@ def test_a_matrix_without_a_decomposition_is_an_error_of_its_own():
     singular = keyway.tensor([[1.0, 2.0], [2.0, 4.0]])
     batch = keyway.stack([keyway.eye(2), singular])
     for call, text in [
-        (lambda: linalg.inv(batch), r"linalg_inv_ex: \(batch element 1\): the diagonal element 2 of U is zero"),
+        (lambda: linalg.inv(batch), r"linalg.inv: \(batch element 1\): the diagonal element 2 of U is zero"),
         (lambda: linalg.solve(singular, keyway.ones(2)), "the equations cannot be solved"),
         (lambda: linalg.cholesky(-keyway.eye(2)), "not positive-definite"),
         (lambda: linalg.eigh(keyway.full((2, 2), math.nan)), "infinite or no numbers"),

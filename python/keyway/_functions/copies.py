@@ -114,24 +114,4 @@ def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _kept(_C.view_as_real(checked(input, "view_as_real_copy")), out, "view_as_real_copy")
 
 
-def as_strided_scatter(
-    input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
-) -> Tensor:
-    """A copy of the tensor that has `src`, of shape `size`, where as_strided(size, stride, storage_offset) would look.
-
-    Raises keyway.ValueError for another shape of `src`.
-    """
-    if tuple(checked(src, "as_strided_scatter", "src").shape) != tuple(size):
-        raise _C.ValueError(f"as_strided_scatter(): src has shape {list(src.shape)}, but size is {list(size)}")
-    given = checked(input, "as_strided_scatter")
-    offset, strides = given.storage_offset(), given.stride()
-    if given.numel() == 0 or any(stride == 0 and count > 1 for count, stride in zip(given.shape, strides)):
-        copied = given.clone()
-    else:  # the memory up to its last element, in which size, stride and storage_offset count
-        last = sum((count - 1) * stride for count, stride in zip(given.shape, strides))
-        copied = given.as_strided([offset + last + 1], [1], 0).clone().as_strided(given.shape, strides, offset)
-    copied.as_strided(size, stride, storage_offset).copy_(src)
-    return copied
-
-
-attach(Tensor, as_strided_scatter, narrow_copy)
+attach(Tensor, narrow_copy)

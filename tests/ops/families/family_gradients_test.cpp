@@ -139,6 +139,11 @@ TEST_CASE("conditions and masks have right gradients") {
   check([&](const variable_list& x) { return one(x[0].masked_scatter(mask, x[1])); }, {leaf({2, 2}), leaf({3})});
   check([&](const variable_list& x) { return one(x[0].select_scatter(x[1], 1, 0)); }, {leaf({2, 2}), leaf({2})});
   check([&](const variable_list& x) { return one(x[0].slice_scatter(x[1], 0, 0, 3, 2)); }, {leaf({3}), leaf({2})});
+  const auto strided = [](const Tensor& self, const Tensor& src) {
+    return one(self.as_strided_scatter(src, {2, 2}, {1, 3}, 1));
+  };
+  check([&](const variable_list& x) { return strided(x[0], x[1]); }, {leaf({2, 3}), leaf({2, 2})});
+  check([&](const variable_list& x) { return strided(x[0].t(), x[1]); }, {leaf({2, 3}), leaf({2, 2})});
 }
 
 TEST_CASE("joining, splitting and turning have right gradients") {

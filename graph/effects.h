@@ -19,6 +19,11 @@ KEYWAY_API bool has_effect(const OperatorEntry& op);
 // is not the same.
 KEYWAY_API bool is_pure(const OperatorEntry& op);
 
+// The same of a call, which may take graphs: it does what their calls do.
+KEYWAY_API bool draws_random(const Node& node);
+KEYWAY_API bool has_effect(const Node& node);
+KEYWAY_API bool is_pure(const Node& node);
+
 inline std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
 
 // The memory of a value, as the number of the first value in it.
