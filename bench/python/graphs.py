@@ -143,6 +143,7 @@ def measure(lib, nn, threads):
             call(x)
             # PyTorch compiles the model, Keyway the whole step: what each is told to be best at.
             if lib.__name__ == "torch":
+                lib._dynamo.reset()  # models share code, of which it compiles eight kinds at most
                 compiled_model = lib.compile(model)
 
                 def step(x):

@@ -1,0 +1,63 @@
+// How plans run: which calls are made directly, and how much memory they share. What they compute, the generated suite
+// holds to the calls themselves (tests/ops/graph_test.cpp).
+#include <keyway/autograd/variable.h>
+#include <keyway/graph/memory_layout.h>
+#include <keyway/graph/plan.h>
+#include <keyway/ops/all.h>
+#include <keyway/tests/catch.h>
+#include <keyway/tests/graph/replayed.h>
+
+#include <random>
+
+using namespace keyway;
+using namespace keyway::testing;
+
+TEST_CASE("copies and fills of a plan lie in its arena and need no dispatcher") {
+  const Program program = [](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    const Tensor rows = in[0].t().clone(MemoryFormat::Contiguous) + ones({3, 2});
+    return {rows.to(kDouble).add_(full({3, 2}, 0.5, kDouble)), zeros({2}), zeros_like(rows).add(in[0].t())};
+  };
+  graph::Plan plan(captured(program, {randn({2, 3})}));
+  for (int run = 0; run < 3; ++run) {
+    const Tensor x = randn({2, 3});
+    CHECK(bit_difference(plan.run({x}), program({x})) == "");
+  }
+  CHECK(plan.statistics().other_calls == 0);
+}
+
+TEST_CASE("gradients that are views lie in new memory in each run") {
+  const Tensor weight = randn({3, 4}).requires_grad_();
+  const Program program = [&](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    autograd::set_grad(weight, Tensor());
+    in[0].mm(weight.t()).square().sum().backward();
+    return {};
+  };
+  graph::Plan plan(captured(program, {randn({2, 4})}));
+  const Tensor x = randn({2, 4});
+  program({x});
+  const Tensor expected = weight.grad();
+  plan.run({x});
+  plan.run({x});
+  const Tensor first = weight.grad();
+  plan.run({x});
+  CHECK(bit_difference({weight.grad(), first}, {expected, expected.clone()}) == "");
+}
+
+TEST_CASE("an arena is little more than what is needed at one time") {
+  std::mt19937 random(1);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<graph::Lifetime> lifetimes;
+    for (std::size_t node = 0; node < 60; ++node) lifetimes.push_back({std::size_t{64} << random() % 8, node, node + random() % 12});
+    const graph::ArenaLayout layout = graph::lay_out(lifetimes);
+    for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const bool meet = lifetimes[i].first <= lifetimes[j].last && lifetimes[j].first <= lifetimes[i].last;
+        const bool overlap = layout.offsets[i] < layout.offsets[j] + lifetimes[j].bytes &&
+                             layout.offsets[j] < layout.offsets[i] + lifetimes[i].bytes;
+        REQUIRE(!(meet && overlap));
+      }
+    }
+    CHECK(layout.bytes >= layout.live_bytes);
+    CHECK(static_cast<double>(layout.bytes) <= 1.1 * static_cast<double>(layout.live_bytes));
+  }
+}
