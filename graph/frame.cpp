@@ -4,10 +4,12 @@
 #include <keyway/dispatch/call/call.h>
 #include <keyway/graph/boxed_values.h>
 #include <keyway/graph/frame.h>
+#include <keyway/graph/passes/effects.h>
 #include <keyway/graph/plain_calls.h>
 #include <keyway/ops/view.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace keyway::inline v1::graph {
 
@@ -19,6 +21,7 @@ Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<
   for (Step& step : steps_) ++(step.direct != nullptr ? direct_calls_ : other_calls_);
   for (const std::size_t number : written_inputs_) inputs[number].storage().impl()->bump_version();
   results = results_of(inputs);
+  find_heirs();
   join_chains();
   lay_out_memory();
   release();
@@ -206,19 +209,28 @@ void Frame::note_written(const Step& step) {
 
 void Frame::lay_out_memory() {
   std::vector<Lifetime> in_arena = lifetimes_;
+  std::vector<std::size_t> homes(in_arena.size());  // of each memory: the one in whose place it lies
+  std::iota(homes.begin(), homes.end(), std::size_t{0});
   for (std::size_t memory = 0; memory < in_arena.size(); ++memory) {
     if (in_memory_[memory].empty()) continue;
     if (places_[memory] == Place::Output) output_memories_.push_back(static_cast<ValueId>(memory));
     if (places_[memory] == Place::Chain) place(static_cast<ValueId>(memory), nothing_);
     if (places_[memory] != Place::Arena) in_arena[memory].bytes = 0;
   }
+  for (const auto& [heir, memory] : heirs_) {
+    if (places_[index(heir)] != Place::Arena || places_[index(memory)] != Place::Arena) continue;
+    const std::size_t at = homes[index(heir)] = homes[index(memory)];
+    in_arena[at].last = std::max(in_arena[at].last, in_arena[index(heir)].last);
+    in_arena[at].first = std::min(in_arena[at].first, in_arena[index(heir)].first);
+    in_arena[index(heir)].bytes = 0;
+  }
   layout_ = lay_out(in_arena);
   arena_memory_ = make_storage(layout_.bytes, DeviceType::CPU);
   for (std::size_t memory = 0; memory < in_arena.size(); ++memory) {
     if (in_memory_[memory].empty() || places_[memory] != Place::Arena) continue;
-    void* const at = static_cast<char*>(arena_memory_.data()) + layout_.offsets[memory];
+    void* const at = static_cast<char*>(arena_memory_.data()) + layout_.offsets[homes[memory]];
     place(static_cast<ValueId>(memory),
-          Storage(make_intrusive<StorageImpl>(DataPtr(at, DeviceType::CPU), in_arena[memory].bytes, false)));
+          Storage(make_intrusive<StorageImpl>(DataPtr(at, DeviceType::CPU), lifetimes_[memory].bytes, false)));
   }
 }
 
@@ -236,8 +248,36 @@ std::vector<Chain::Call> Frame::pointwise_calls(std::size_t first) {
   return calls;
 }
 
+std::size_t Frame::number_of(const Step& step) const {
+  return static_cast<std::size_t>(step.node - graph_.nodes.data());
+}
+
+void Frame::find_heirs() {
+  const auto is_alike = [&](ValueId a, ValueId b) {
+    const TensorInfo &x = graph_.values[index(a)].info, &y = graph_.values[index(b)].info;
+    return x.dtype == y.dtype && x.sizes == y.sizes && x.strides == y.strides && x.offset == y.offset;
+  };
+  for (const Step& step : steps_) {
+    if (step.direct == nullptr || !step.node->op->has_tag("pointwise")) continue;
+    const std::size_t number = number_of(step);
+    std::vector<ValueId> results, arguments;
+    for_each_result(*step.node, [&](ValueId id) { results.push_back(id); });
+    for_each_argument(*step.node, [&](ValueId id) { arguments.push_back(id); });
+    const ValueId made = results.size() == 1 ? results[0] : kNoValue;
+    if (made == kNoValue || memory_of(made) != made || lifetimes_[index(made)].first != number) continue;
+    const auto leaves_its_place = [&](ValueId argument) {
+      const Lifetime& lifetime = lifetimes_[index(memory_of(argument))];
+      return lifetime.last == number && lifetime.bytes == lifetimes_[index(made)].bytes &&
+             std::ranges::all_of(arguments, [&](ValueId other) {
+               return memory_of(other) != memory_of(argument) || is_alike(other, made);
+             });
+    };
+    const auto found = std::ranges::find_if(arguments, leaves_its_place);
+    if (found != arguments.end()) heirs_.emplace_back(made, memory_of(*found));
+  }
+}
+
 std::vector<TensorBase> Frame::passing_tensors(std::size_t begin, std::size_t end) {
-  const auto number_of = [&](const Step& step) { return static_cast<std::size_t>(step.node - graph_.nodes.data()); };
   const std::size_t first = number_of(steps_[begin]), last = number_of(steps_[end - 1]);
   std::vector<TensorBase> passing;
   for (std::size_t i = begin; i < end; ++i) {
@@ -252,6 +292,19 @@ std::vector<TensorBase> Frame::passing_tensors(std::size_t begin, std::size_t en
   return passing;
 }
 
+void Frame::need_throughout(std::size_t begin, std::size_t end) {
+  const std::size_t first = number_of(steps_[begin]), last = number_of(steps_[end - 1]);
+  const auto need = [&](ValueId id) {
+    Lifetime& lifetime = lifetimes_[index(memory_of(id))];
+    lifetime.first = std::min(lifetime.first, first);
+    lifetime.last = std::max(lifetime.last, last);
+  };
+  for (std::size_t i = begin; i < end; ++i) {
+    for_each_argument(*steps_[i].node, need);
+    for_each_result(*steps_[i].node, need);
+  }
+}
+
 void Frame::join_chains() {
   std::vector<Step> joined;
   for (std::size_t i = 0; i < steps_.size();) {
@@ -263,6 +316,7 @@ void Frame::join_chains() {
     }
     const std::vector<Chain::Call> own(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(count));
     auto chain = std::make_unique<Chain>(own, passing_tensors(i, i + count));
+    need_throughout(i, i + count);
     joined.push_back({nullptr, steps_[i].node, {}, std::move(chain)});
     chained_calls_ += count;
     i += count;

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace keyway::inline v1::graph {
@@ -71,8 +72,13 @@ class Frame {
   bool use_own_tensors(DirectCall& call, const Node& node, const Stack& results);
   void take_results(const Node& node, const Stack& results);
   void make_call(Step& step);
+  std::size_t number_of(const Step& step) const;  // of its node
+  // What a pointwise call writes may lie where it reads what nobody needs any longer, element on element.
+  void find_heirs();
   // Makes chains of steps, where there can be any.
   void join_chains();
+  // The steps [begin, end) are made block by block: the first one's operands are read when the last one has written.
+  void need_throughout(std::size_t begin, std::size_t end);
   // The calls from a step on, up to one that is not pointwise.
   std::vector<Chain::Call> pointwise_calls(std::size_t first);
   // The tensors that are made and used by the steps [begin, end) alone.
@@ -92,6 +98,8 @@ class Frame {
   std::vector<std::vector<ValueId>> in_memory_;  // by their memory
   std::vector<Place> places_;                    // of each memory
   std::vector<Lifetime> lifetimes_;              // of each memory, in nodes
+  std::vector<std::pair<ValueId, ValueId>>
+      heirs_;  // memories, and those whose places they may take, in the order of calls
   std::vector<ValueId> output_memories_, dynamic_memories_;
   std::map<const OperatorEntry*, const Table*> tables_;  // of the operators, when the calls were learned
   std::set<std::size_t> written_inputs_;                 // by number
