@@ -39,6 +39,8 @@ class Chain {
     TensorBase whole;
     bool has_rows;
     bool passes;
+    bool streams = false;  // written from a block's own memory past the caches, as it is too long for them
+    bool has_own_memory() const { return passes || streams; }
   };
   // What one thread works with: the calls, on its own tensors.
   struct Lane {
@@ -48,6 +50,9 @@ class Chain {
 
   void add_operand(const TensorBase& whole, bool passes);
   void choose_rows();
+  void choose_streams();
+  // Whether the calls write the tensor before they read it, and no other one lies in its memory.
+  bool is_new(const Operand& operand) const;
   std::unique_ptr<Lane> make_lane() const;
   std::unique_ptr<Lane> take_lane();
   void place(Lane& lane) const;

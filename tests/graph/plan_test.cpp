@@ -92,3 +92,19 @@ TEST_CASE("what a pointwise call gives lies where its operand lay, unless that i
   }
   CHECK(plan.statistics().arena_bytes == 2 * 64 * 64 * sizeof(float));
 }
+
+TEST_CASE("a chain of tensors that are longer than the caches gives what its calls give") {
+  const Program program = [](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    const Tensor doubled = in[0] * 2;  // leaves, too
+    in[1].add_(doubled.exp());
+    return {doubled, doubled.sin().add(1).gt(in[0]), in[1]};
+  };
+  const auto inputs = [] { return std::vector<Tensor>{randn({9 << 20}), randn({9 << 20})}; };
+  graph::Plan plan(captured(program, inputs()));
+  for (int run = 0; run < 2; ++run) {
+    const std::vector<Tensor> values = inputs(), eager = copies_of(values), planned = copies_of(values);
+    const std::vector<Tensor> expected = program(eager);
+    CHECK(bit_difference(joined(planned, plan.run(planned)), joined(eager, expected)) == "");
+  }
+  CHECK(plan.statistics().chained_calls > 4);
+}
