@@ -92,6 +92,7 @@ Chain::Chain(const std::vector<Call>& calls, const std::vector<TensorBase>& pass
   }
   choose_rows();
   choose_streams();
+  choose_buffers(calls);
 }
 
 void Chain::add_operand(const TensorBase& whole, bool passes) {
@@ -119,6 +120,39 @@ void Chain::choose_streams() {
   }
 }
 
+void Chain::choose_buffers(const std::vector<Call>& calls) {
+  constexpr std::size_t kNever = ~std::size_t{0};
+  std::vector<std::size_t> first(operands_.size(), kNever), last(operands_.size(), 0);
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    for (const TensorBase& tensor : tensors_of(*calls_[c])) {
+      const auto is_it = [&](const Operand& operand) { return operand.whole.is_same(tensor); };
+      const auto i = static_cast<std::size_t>(std::ranges::find_if(operands_, is_it) - operands_.begin());
+      first[i] = std::min(first[i], c);
+      last[i] = operands_[i].streams ? calls.size() : c;
+    }
+  }
+  std::size_t buffers = 0;
+  std::vector<std::size_t> holders;  // of each buffer, the operand
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (!operands_[i].has_own_memory() || first[i] != c) continue;
+      // A call that writes one tensor may write it element on element over one that it reads.
+      const auto is_free = [&](std::size_t holder) {
+        return operands_[holder].whole.dtype() == operands_[i].whole.dtype() &&
+               (last[holder] < c || (last[holder] == c && first[holder] < c && calls[c].written.size() == 1));
+      };
+      const auto found = std::ranges::find_if(holders, is_free);
+      if (found == holders.end()) {
+        operands_[i].buffer = buffers++;
+        holders.push_back(i);
+      } else {
+        operands_[i].buffer = operands_[*found].buffer;
+        *found = i;
+      }
+    }
+  }
+}
+
 bool Chain::is_new(const Operand& operand) const {
   for (const Operand& other : operands_) {
     if (&other != &operand && other.whole.is_alias_of(operand.whole)) return false;
@@ -139,7 +173,11 @@ std::unique_ptr<Chain::Lane> Chain::make_lane() const {
   auto lane = std::make_unique<Lane>();
   for (const Operand& operand : operands_) {
     TensorBase block;
-    if (operand.has_own_memory()) {
+    const auto shares = [&](const Operand& other) { return other.has_own_memory() && other.buffer == operand.buffer; };
+    const auto sharer = std::ranges::find_if(operands_, shares);
+    if (operand.has_own_memory() && &*sharer != &operand) {
+      block = make_view(lane->blocks[static_cast<std::size_t>(sharer - operands_.begin())]);
+    } else if (operand.has_own_memory()) {
       std::vector<std::int64_t> sizes = sizes_;
       sizes[0] = std::min(rows_in_block_, sizes[0]);
       block = make_tensor(sizes, operand.whole.dtype(), DeviceType::CPU);
