@@ -4,7 +4,6 @@
 #include <keyway/dispatch/call/call.h>
 #include <keyway/graph/boxed_values.h>
 #include <keyway/graph/frame.h>
-#include <keyway/graph/passes/effects.h>
 #include <keyway/graph/plain_calls.h>
 #include <keyway/ops/view.h>
 
@@ -12,6 +11,25 @@
 #include <numeric>
 
 namespace keyway::inline v1::graph {
+namespace {
+
+std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
+
+// The tensors that a call takes, and those that it gives.
+std::vector<ValueId> argument_values(const Node& node) {
+  std::vector<ValueId> values;
+  for_each_value(node.op->schema().arguments(), node.arguments, [&](ValueId id) { values.push_back(id); });
+  std::erase(values, kNoValue);
+  return values;
+}
+std::vector<ValueId> result_values(const Node& node) {
+  std::vector<ValueId> values;
+  for_each_value(node.op->schema().returns(), node.results, [&](ValueId id) { values.push_back(id); });
+  std::erase(values, kNoValue);
+  return values;
+}
+
+}  // namespace
 
 Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<Tensor>& results)
     : graph_(graph), lifetimes_(lifetimes_of(graph)), nothing_(make_storage(0, DeviceType::CPU)) {
@@ -260,9 +278,7 @@ void Frame::find_heirs() {
   for (const Step& step : steps_) {
     if (step.direct == nullptr || !step.node->op->has_tag("pointwise")) continue;
     const std::size_t number = number_of(step);
-    std::vector<ValueId> results, arguments;
-    for_each_result(*step.node, [&](ValueId id) { results.push_back(id); });
-    for_each_argument(*step.node, [&](ValueId id) { arguments.push_back(id); });
+    const std::vector<ValueId> results = result_values(*step.node), arguments = argument_values(*step.node);
     const ValueId made = results.size() == 1 ? results[0] : kNoValue;
     if (made == kNoValue || memory_of(made) != made || lifetimes_[index(made)].first != number) continue;
     const auto leaves_its_place = [&](ValueId argument) {
@@ -300,8 +316,8 @@ void Frame::need_throughout(std::size_t begin, std::size_t end) {
     lifetime.last = std::max(lifetime.last, last);
   };
   for (std::size_t i = begin; i < end; ++i) {
-    for_each_argument(*steps_[i].node, need);
-    for_each_result(*steps_[i].node, need);
+    std::ranges::for_each(argument_values(*steps_[i].node), need);
+    std::ranges::for_each(result_values(*steps_[i].node), need);
   }
 }
 
