@@ -101,7 +101,8 @@ def test_a_convolution_whose_result_is_used_twice_is_not_folded() -> None:
 
     def program(x: kw.Tensor) -> kw.Tensor:
         y = convolution(x)
-        return y + norm(y)
+        result: kw.Tensor = y + norm(y)
+        return result
 
     x = kw.randn(1, 2, 4, 4)
     with kw.no_grad():
@@ -116,7 +117,8 @@ def test_an_input_that_is_written_to_before_the_normalization_is_convolved_befor
     def program(x: kw.Tensor) -> kw.Tensor:
         y = convolution(x)
         x.zero_()
-        return norm(y)
+        result: kw.Tensor = norm(y)
+        return result
 
     x = kw.randn(1, 2, 4, 4)
     with kw.no_grad():
