@@ -1,3 +1,4 @@
+#include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/graph/chain.h>
 
@@ -90,6 +91,8 @@ Chain::Chain(const std::vector<Call>& calls, const std::vector<TensorBase>& pass
       add_operand(tensor, std::ranges::any_of(passing, [&](const TensorBase& p) { return p.is_same(tensor); }));
   }
   choose_rows();
+  choose_streams();
+  choose_buffers(calls);
 }
 
 void Chain::add_operand(const TensorBase& whole, bool passes) {
@@ -109,11 +112,72 @@ void Chain::choose_rows() {
   rows_in_block_ = std::max<std::int64_t>(1, kBlock / row_elements_);
 }
 
+void Chain::choose_streams() {
+  if (!is_flat_) return;
+  for (Operand& operand : operands_) {
+    const bool is_long = operand.has_rows && static_cast<std::int64_t>(operand.whole.nbytes()) >= stream_threshold();
+    operand.streams = is_long && !operand.passes && is_new(operand);
+  }
+}
+
+void Chain::choose_buffers(const std::vector<Call>& calls) {
+  constexpr std::size_t kNever = ~std::size_t{0};
+  std::vector<std::size_t> first(operands_.size(), kNever), last(operands_.size(), 0);
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    for (const TensorBase& tensor : tensors_of(*calls_[c])) {
+      const auto is_it = [&](const Operand& operand) { return operand.whole.is_same(tensor); };
+      const auto i = static_cast<std::size_t>(std::ranges::find_if(operands_, is_it) - operands_.begin());
+      first[i] = std::min(first[i], c);
+      last[i] = operands_[i].streams ? calls.size() : c;
+    }
+  }
+  std::size_t buffers = 0;
+  std::vector<std::size_t> holders;  // of each buffer, the operand
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (!operands_[i].has_own_memory() || first[i] != c) continue;
+      // A call that writes one tensor may write it element on element over one that it reads.
+      const auto is_free = [&](std::size_t holder) {
+        return operands_[holder].whole.dtype() == operands_[i].whole.dtype() &&
+               (last[holder] < c || (last[holder] == c && first[holder] < c && calls[c].written.size() == 1));
+      };
+      const auto found = std::ranges::find_if(holders, is_free);
+      if (found == holders.end()) {
+        operands_[i].buffer = buffers++;
+        holders.push_back(i);
+      } else {
+        operands_[i].buffer = operands_[*found].buffer;
+        *found = i;
+      }
+    }
+  }
+}
+
+bool Chain::is_new(const Operand& operand) const {
+  for (const Operand& other : operands_) {
+    if (&other != &operand && other.whole.is_alias_of(operand.whole)) return false;
+  }
+  for (const auto& call : calls_) {
+    bool is_used = false, is_read = false;
+    for (const DirectCall::TensorSlot& slot : call->tensors()) {
+      if (!slot.tensor->defined() || !slot.tensor->is_same(operand.whole)) continue;
+      is_used = true;
+      is_read = is_read || !slot.is_out;
+    }
+    if (is_used) return !is_read;
+  }
+  return false;
+}
+
 std::unique_ptr<Chain::Lane> Chain::make_lane() const {
   auto lane = std::make_unique<Lane>();
   for (const Operand& operand : operands_) {
     TensorBase block;
-    if (operand.passes) {
+    const auto shares = [&](const Operand& other) { return other.has_own_memory() && other.buffer == operand.buffer; };
+    const auto sharer = std::ranges::find_if(operands_, shares);
+    if (operand.has_own_memory() && &*sharer != &operand) {
+      block = make_view(lane->blocks[static_cast<std::size_t>(sharer - operands_.begin())]);
+    } else if (operand.has_own_memory()) {
       std::vector<std::int64_t> sizes = sizes_;
       sizes[0] = std::min(rows_in_block_, sizes[0]);
       block = make_tensor(sizes, operand.whole.dtype(), DeviceType::CPU);
@@ -150,7 +214,7 @@ std::unique_ptr<Chain::Lane> Chain::take_lane() {
 // Where the whole tensors lie now.
 void Chain::place(Lane& lane) const {
   for (std::size_t i = 0; i < operands_.size(); ++i) {
-    if (!operands_[i].passes) lane.blocks[i].impl()->set_storage(operands_[i].whole.storage());
+    if (!operands_[i].has_own_memory()) lane.blocks[i].impl()->set_storage(operands_[i].whole.storage());
   }
 }
 
@@ -162,11 +226,11 @@ void Chain::move_to(Lane& lane, std::int64_t first, std::int64_t count) const {
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     const Operand& operand = operands_[i];
     TensorImpl& block = *lane.blocks[i].impl();
-    if (!operand.has_rows || (operand.passes && block.sizes()[0] == count)) continue;
-    const IntArrayRef strides = operand.passes ? block.strides()
-                                : is_flat_     ? IntArrayRef(&kOne, 1)
-                                               : operand.whole.strides();
-    const std::int64_t offset = operand.passes ? 0 : operand.whole.storage_offset() + first * strides[0];
+    if (!operand.has_rows || (operand.has_own_memory() && block.sizes()[0] == count)) continue;
+    const IntArrayRef strides = operand.has_own_memory() ? block.strides()
+                                : is_flat_               ? IntArrayRef(&kOne, 1)
+                                                         : operand.whole.strides();
+    const std::int64_t offset = operand.has_own_memory() ? 0 : operand.whole.storage_offset() + first * strides[0];
     const std::vector<std::int64_t> own_strides = strides.vec();
     block.set_geometry(IntArrayRef(sizes, sizes_.size()), own_strides, offset, count * row_elements_);
   }
@@ -178,7 +242,7 @@ void Chain::run_rows(std::int64_t begin, std::int64_t end) {
     std::unique_ptr<Lane> lane;
     ~Borrowed() {
       for (std::size_t i = 0; i < chain.operands_.size(); ++i) {
-        if (!chain.operands_[i].passes) lane->blocks[i].impl()->set_storage(chain.nothing_);
+        if (!chain.operands_[i].has_own_memory()) lane->blocks[i].impl()->set_storage(chain.nothing_);
       }
       const std::lock_guard lock(chain.mutex_);
       chain.lanes_.push_back(std::move(lane));
@@ -187,9 +251,18 @@ void Chain::run_rows(std::int64_t begin, std::int64_t end) {
   Lane& lane = *borrowed.lane;
   place(lane);
   for (std::int64_t row = begin; row < end; row += rows_in_block_) {
-    move_to(lane, row, std::min(rows_in_block_, end - row));
+    const std::int64_t count = std::min(rows_in_block_, end - row);
+    move_to(lane, row, count);
     for (std::size_t i = 0; i < lane.calls.size(); ++i) run_named(*lane.calls[i], *ops_[i]);
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (!operands_[i].streams) continue;
+      const TensorBase& whole = operands_[i].whole;
+      const auto item = static_cast<std::int64_t>(whole.itemsize());
+      stream_bytes(static_cast<char*>(whole.data_ptr()) + row * item, static_cast<char*>(lane.blocks[i].data_ptr()),
+                   count * item);
+    }
   }
+  if (std::ranges::any_of(operands_, &Operand::streams)) stream_fence();
 }
 
 void Chain::run() {

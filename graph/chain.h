@@ -39,6 +39,9 @@ class Chain {
     TensorBase whole;
     bool has_rows;
     bool passes;
+    bool streams = false;    // written from a block's own memory past the caches, as it is too long for them
+    std::size_t buffer = 0;  // of those of a lane; of one that has its own memory
+    bool has_own_memory() const { return passes || streams; }
   };
   // What one thread works with: the calls, on its own tensors.
   struct Lane {
@@ -48,6 +51,11 @@ class Chain {
 
   void add_operand(const TensorBase& whole, bool passes);
   void choose_rows();
+  void choose_streams();
+  // A tensor of a block gives its memory to a later one of its dtype, so that few blocks have to fit in the cache.
+  void choose_buffers(const std::vector<Call>& calls);
+  // Whether the calls write the tensor before they read it, and no other one lies in its memory.
+  bool is_new(const Operand& operand) const;
   std::unique_ptr<Lane> make_lane() const;
   std::unique_ptr<Lane> take_lane();
   void place(Lane& lane) const;

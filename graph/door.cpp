@@ -95,6 +95,9 @@ std::optional<std::string> Door::info_mismatch(const std::vector<Tensor>& inputs
                        to_string(info));
   if (graph_.level == Level::Executed && graph_.surroundings.grad_enabled && info.requires_grad && !tensor.is_leaf())
     return fmt::format("{} has a history, but was a leaf in the capture", name_of(number));
+  if (input.frozen &&
+      (!tensor.storage().is_alias_of(input.frozen->memory) || tensor._version() != input.frozen->version))
+    return fmt::format("{} has been written to since the graph was frozen", name_of(number));
   const DispatchKeySet keys = tensor.key_set();
   if (keys.has(Functionality::Batched) || keys.has(Functionality::ForwardAD) || keys.has(Functionality::Python))
     return fmt::format("{} is a tensor of vmap, forward mode or a wrapper", name_of(number));

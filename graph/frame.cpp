@@ -4,20 +4,42 @@
 #include <keyway/dispatch/call/call.h>
 #include <keyway/graph/boxed_values.h>
 #include <keyway/graph/frame.h>
+#include <keyway/graph/plain_calls.h>
 #include <keyway/ops/view.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace keyway::inline v1::graph {
+namespace {
+
+std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
+
+// The tensors that a call takes, and those that it gives.
+std::vector<ValueId> argument_values(const Node& node) {
+  std::vector<ValueId> values;
+  for_each_value(node.op->schema().arguments(), node.arguments, [&](ValueId id) { values.push_back(id); });
+  std::erase(values, kNoValue);
+  return values;
+}
+std::vector<ValueId> result_values(const Node& node) {
+  std::vector<ValueId> values;
+  for_each_value(node.op->schema().returns(), node.results, [&](ValueId id) { values.push_back(id); });
+  std::erase(values, kNoValue);
+  return values;
+}
+
+}  // namespace
 
 Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<Tensor>& results)
-    : graph_(graph), nothing_(make_storage(0, DeviceType::CPU)) {
+    : graph_(graph), lifetimes_(lifetimes_of(graph)), nothing_(make_storage(0, DeviceType::CPU)) {
   make_tensors(inputs);
   place_inputs(inputs);
   for (const Node& node : graph.nodes) learn(node);
   for (Step& step : steps_) ++(step.direct != nullptr ? direct_calls_ : other_calls_);
   for (const std::size_t number : written_inputs_) inputs[number].storage().impl()->bump_version();
   results = results_of(inputs);
+  find_heirs();
   join_chains();
   lay_out_memory();
   release();
@@ -73,7 +95,7 @@ void Frame::place_inputs(const std::vector<Tensor>& inputs) {
 
 void Frame::place_outputs() {
   for (const ValueId memory : output_memories_)
-    place(memory, make_storage(bytes_[static_cast<std::size_t>(memory)], DeviceType::CPU));
+    place(memory, make_storage(lifetimes_[static_cast<std::size_t>(memory)].bytes, DeviceType::CPU));
 }
 
 void Frame::release() {
@@ -108,10 +130,11 @@ void Frame::learn(const Node& node) {
   });
   if (is_view(node)) return;
   tables_.emplace(node.op, &node.op->table());
+  if (learn_plain(node)) return;
   Step step{nullptr, &node,
             with_tensors(schema.arguments(), node.arguments, [&](ValueId id) -> TensorBase& { return tensor(id); })};
   Stack results;
-  step.direct = call_watched(node, step.arguments, results);
+  step.direct = call_watched(*node.op, step.arguments, results);
   if (step.direct != nullptr && !use_own_tensors(*step.direct, node, results)) step.direct = nullptr;
   take_results(node, results);
   note_written(step);
@@ -128,9 +151,26 @@ void Frame::learn(const Node& node) {
   steps_.push_back(std::move(step));
 }
 
-std::unique_ptr<DirectCall> Frame::call_watched(const Node& node, const Stack& arguments, Stack& results) {
+bool Frame::learn_plain(const Node& node) {
+  const std::optional<PlainCall> plain = plain_call(node);
+  if (!plain) return false;
+  const ValueId made = node.results[0].to_int();
+  place(made, make_storage(lifetimes_[static_cast<std::size_t>(made)].bytes, DeviceType::CPU));
+  if (plain->op == nullptr) return true;
+  const ArgumentList arguments = plain->op->schema().arguments();
+  Step step{nullptr, &node,
+            with_tensors(arguments, plain->arguments, [&](ValueId id) -> TensorBase& { return tensor(id); })};
+  Stack results;
+  step.direct = call_watched(*plain->op, step.arguments, results);
+  const Node writes{plain->op, plain->arguments, node.results};
+  if (step.direct == nullptr || !use_own_tensors(*step.direct, writes, results)) return false;
+  tables_.emplace(plain->op, &plain->op->table());
+  steps_.push_back(std::move(step));
+  return true;
+}
+
+std::unique_ptr<DirectCall> Frame::call_watched(const OperatorEntry& op, const Stack& arguments, Stack& results) {
   results = arguments;
-  const OperatorEntry& op = *node.op;
   const DispatchKeySet keys = boxed_call_keys(op, results).remove(Functionality::ADInplaceOrView);
   const Table& table = op.table();
   const Table::Found found = table.find(keys);
@@ -186,24 +226,29 @@ void Frame::note_written(const Step& step) {
 }
 
 void Frame::lay_out_memory() {
-  std::vector<Lifetime> lifetimes = lifetimes_of(graph_);
-  bytes_.resize(lifetimes.size());
-  for (std::size_t memory = 0; memory < lifetimes.size(); ++memory) {
+  std::vector<Lifetime> in_arena = lifetimes_;
+  std::vector<std::size_t> homes(in_arena.size());  // of each memory: the one in whose place it lies
+  std::iota(homes.begin(), homes.end(), std::size_t{0});
+  for (std::size_t memory = 0; memory < in_arena.size(); ++memory) {
     if (in_memory_[memory].empty()) continue;
-    if (places_[memory] == Place::Output) {
-      output_memories_.push_back(static_cast<ValueId>(memory));
-      bytes_[memory] = lifetimes[memory].bytes;
-    }
+    if (places_[memory] == Place::Output) output_memories_.push_back(static_cast<ValueId>(memory));
     if (places_[memory] == Place::Chain) place(static_cast<ValueId>(memory), nothing_);
-    if (places_[memory] != Place::Arena) lifetimes[memory].bytes = 0;
+    if (places_[memory] != Place::Arena) in_arena[memory].bytes = 0;
   }
-  layout_ = lay_out(lifetimes);
+  for (const auto& [heir, memory] : heirs_) {
+    if (places_[index(heir)] != Place::Arena || places_[index(memory)] != Place::Arena) continue;
+    const std::size_t at = homes[index(heir)] = homes[index(memory)];
+    in_arena[at].last = std::max(in_arena[at].last, in_arena[index(heir)].last);
+    in_arena[at].first = std::min(in_arena[at].first, in_arena[index(heir)].first);
+    in_arena[index(heir)].bytes = 0;
+  }
+  layout_ = lay_out(in_arena);
   arena_memory_ = make_storage(layout_.bytes, DeviceType::CPU);
-  for (std::size_t memory = 0; memory < lifetimes.size(); ++memory) {
+  for (std::size_t memory = 0; memory < in_arena.size(); ++memory) {
     if (in_memory_[memory].empty() || places_[memory] != Place::Arena) continue;
-    void* const at = static_cast<char*>(arena_memory_.data()) + layout_.offsets[memory];
+    void* const at = static_cast<char*>(arena_memory_.data()) + layout_.offsets[homes[memory]];
     place(static_cast<ValueId>(memory),
-          Storage(make_intrusive<StorageImpl>(DataPtr(at, DeviceType::CPU), lifetimes[memory].bytes, false)));
+          Storage(make_intrusive<StorageImpl>(DataPtr(at, DeviceType::CPU), lifetimes_[memory].bytes, false)));
   }
 }
 
@@ -221,16 +266,41 @@ std::vector<Chain::Call> Frame::pointwise_calls(std::size_t first) {
   return calls;
 }
 
-std::vector<TensorBase> Frame::passing_tensors(std::size_t begin, std::size_t end,
-                                               const std::vector<Lifetime>& lifetimes) {
-  const auto number_of = [&](const Step& step) { return static_cast<std::size_t>(step.node - graph_.nodes.data()); };
+std::size_t Frame::number_of(const Step& step) const {
+  return static_cast<std::size_t>(step.node - graph_.nodes.data());
+}
+
+void Frame::find_heirs() {
+  const auto is_alike = [&](ValueId a, ValueId b) {
+    const TensorInfo &x = graph_.values[index(a)].info, &y = graph_.values[index(b)].info;
+    return x.dtype == y.dtype && x.sizes == y.sizes && x.strides == y.strides && x.offset == y.offset;
+  };
+  for (const Step& step : steps_) {
+    if (step.direct == nullptr || !step.node->op->has_tag("pointwise")) continue;
+    const std::size_t number = number_of(step);
+    const std::vector<ValueId> results = result_values(*step.node), arguments = argument_values(*step.node);
+    const ValueId made = results.size() == 1 ? results[0] : kNoValue;
+    if (made == kNoValue || memory_of(made) != made || lifetimes_[index(made)].first != number) continue;
+    const auto leaves_its_place = [&](ValueId argument) {
+      const Lifetime& lifetime = lifetimes_[index(memory_of(argument))];
+      return lifetime.last == number && lifetime.bytes == lifetimes_[index(made)].bytes &&
+             std::ranges::all_of(arguments, [&](ValueId other) {
+               return memory_of(other) != memory_of(argument) || is_alike(other, made);
+             });
+    };
+    const auto found = std::ranges::find_if(arguments, leaves_its_place);
+    if (found != arguments.end()) heirs_.emplace_back(made, memory_of(*found));
+  }
+}
+
+std::vector<TensorBase> Frame::passing_tensors(std::size_t begin, std::size_t end) {
   const std::size_t first = number_of(steps_[begin]), last = number_of(steps_[end - 1]);
   std::vector<TensorBase> passing;
   for (std::size_t i = begin; i < end; ++i) {
     for_each_value(steps_[i].node->op->schema().returns(), steps_[i].node->results, [&](ValueId id) {
       const auto memory = static_cast<std::size_t>(id);
       if (id == kNoValue || memory_of(id) != id || in_memory_[memory].size() != 1) return;
-      if (places_[memory] != Place::Arena || lifetimes[memory].first < first || lifetimes[memory].last > last) return;
+      if (places_[memory] != Place::Arena || lifetimes_[memory].first < first || lifetimes_[memory].last > last) return;
       places_[memory] = Place::Chain;
       passing.push_back(tensor(id));
     });
@@ -238,8 +308,20 @@ std::vector<TensorBase> Frame::passing_tensors(std::size_t begin, std::size_t en
   return passing;
 }
 
+void Frame::need_throughout(std::size_t begin, std::size_t end) {
+  const std::size_t first = number_of(steps_[begin]), last = number_of(steps_[end - 1]);
+  const auto need = [&](ValueId id) {
+    Lifetime& lifetime = lifetimes_[index(memory_of(id))];
+    lifetime.first = std::min(lifetime.first, first);
+    lifetime.last = std::max(lifetime.last, last);
+  };
+  for (std::size_t i = begin; i < end; ++i) {
+    std::ranges::for_each(argument_values(*steps_[i].node), need);
+    std::ranges::for_each(result_values(*steps_[i].node), need);
+  }
+}
+
 void Frame::join_chains() {
-  const std::vector<Lifetime> lifetimes = lifetimes_of(graph_);
   std::vector<Step> joined;
   for (std::size_t i = 0; i < steps_.size();) {
     const std::vector<Chain::Call> calls = pointwise_calls(i);
@@ -249,7 +331,8 @@ void Frame::join_chains() {
       continue;
     }
     const std::vector<Chain::Call> own(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(count));
-    auto chain = std::make_unique<Chain>(own, passing_tensors(i, i + count, lifetimes));
+    auto chain = std::make_unique<Chain>(own, passing_tensors(i, i + count));
+    need_throughout(i, i + count);
     joined.push_back({nullptr, steps_[i].node, {}, std::move(chain)});
     chained_calls_ += count;
     i += count;
@@ -296,11 +379,18 @@ Tensor Frame::result_of(ValueId id, std::vector<Tensor>& known) {
   return at(id);
 }
 
+Tensor Frame::grad_of(ValueId id, std::vector<Tensor>& known) {
+  if (id == kNoValue || places_[static_cast<std::size_t>(memory_of(id))] == Place::Input) return result_of(id, known);
+  Tensor& grad = known[static_cast<std::size_t>(id)];
+  if (!grad.defined()) grad = Tensor(make_view(tensor(id)));
+  return grad;
+}
+
 std::vector<Tensor> Frame::results_of(const std::vector<Tensor>& inputs) {
   std::vector<Tensor> known(graph_.values.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) known[static_cast<std::size_t>(graph_.inputs[i].value)] = inputs[i];
   for (const LeafGrad& grad : graph_.grads)
-    autograd::set_grad(known[static_cast<std::size_t>(grad.leaf)], result_of(grad.grad, known));
+    autograd::set_grad(known[static_cast<std::size_t>(grad.leaf)], grad_of(grad.grad, known));
   std::vector<Tensor> results;
   for (const ValueId id : graph_.outputs) results.push_back(result_of(id, known));
   return results;

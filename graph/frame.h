@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace keyway::inline v1::graph {
@@ -63,22 +64,32 @@ class Frame {
 
   bool is_view(const Node& node) const;
   void learn(const Node& node);
+  // The same for a call whose result is new memory with something plain in it, which lies in the frame's own memory
+  // then. False, and nothing is learned, if it is none such.
+  bool learn_plain(const Node& node);
   // The call as its function gets it; null if it cannot be called by itself.
-  std::unique_ptr<DirectCall> call_watched(const Node& node, const Stack& arguments, Stack& results);
+  std::unique_ptr<DirectCall> call_watched(const OperatorEntry& op, const Stack& arguments, Stack& results);
   bool use_own_tensors(DirectCall& call, const Node& node, const Stack& results);
   void take_results(const Node& node, const Stack& results);
   void make_call(Step& step);
+  std::size_t number_of(const Step& step) const;  // of its node
+  // What a pointwise call writes may lie where it reads what nobody needs any longer, element on element.
+  void find_heirs();
   // Makes chains of steps, where there can be any.
   void join_chains();
+  // The steps [begin, end) are made block by block: the first one's operands are read when the last one has written.
+  void need_throughout(std::size_t begin, std::size_t end);
   // The calls from a step on, up to one that is not pointwise.
   std::vector<Chain::Call> pointwise_calls(std::size_t first);
   // The tensors that are made and used by the steps [begin, end) alone.
-  std::vector<TensorBase> passing_tensors(std::size_t begin, std::size_t end, const std::vector<Lifetime>& lifetimes);
+  std::vector<TensorBase> passing_tensors(std::size_t begin, std::size_t end);
   void lay_out_memory();
   // Which inputs a call writes to.
   void note_written(const Step& step);
   // A value as the program gets it: in the memory of an input it is a view of that. `known` are those that are there.
   Tensor result_of(ValueId id, std::vector<Tensor>& known);
+  // The same for what a leaf keeps as its gradient, of which nobody asks what it is a view of.
+  Tensor grad_of(ValueId id, std::vector<Tensor>& known);
   std::vector<Tensor> results_of(const std::vector<Tensor>& inputs);
 
   const Graph& graph_;
@@ -86,8 +97,10 @@ class Frame {
   std::vector<const Node*> makers_;              // of the values, but of inputs
   std::vector<std::vector<ValueId>> in_memory_;  // by their memory
   std::vector<Place> places_;                    // of each memory
+  std::vector<Lifetime> lifetimes_;              // of each memory, in nodes
+  std::vector<std::pair<ValueId, ValueId>>
+      heirs_;  // memories, and those whose places they may take, in the order of calls
   std::vector<ValueId> output_memories_, dynamic_memories_;
-  std::vector<std::size_t> bytes_;                       // of each memory that is an output's
   std::map<const OperatorEntry*, const Table*> tables_;  // of the operators, when the calls were learned
   std::set<std::size_t> written_inputs_;                 // by number
   std::vector<Step> steps_;

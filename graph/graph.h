@@ -52,6 +52,12 @@ struct Value {
   ValueId memory;   // the first value that lies in its storage: itself, unless it is a view of another
 };
 
+// Elements that a graph holds for alone: those that the memory has in that version.
+struct FrozenState {
+  Storage memory;
+  std::uint32_t version;
+};
+
 struct Input {
   ValueId value;          // that of an earlier argument, if a tensor is passed twice
   std::string name = {};  // may be empty
@@ -61,6 +67,7 @@ struct Input {
   ValueId grad_of = kNoValue;
   // Of a leaf: whether it has a gradient then, if the program asked before it gave it another one.
   std::optional<bool> has_grad = std::nullopt;
+  std::optional<FrozenState> frozen = std::nullopt;  // of a constant: see passes/freeze.h
 };
 
 // What the program leaves as the gradient that a leaf keeps; kNoValue for none.

@@ -1,7 +1,6 @@
 #include <keyway/graph/memory_layout.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace keyway::inline v1::graph {
 namespace {
@@ -22,28 +21,33 @@ std::size_t end_of(const TensorInfo& info) {
 
 }  // namespace
 
-ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes) {
-  ArenaLayout layout;
-  layout.offsets.resize(lifetimes.size());
-  std::vector<std::size_t> order(lifetimes.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order,
-                           [&](std::size_t a, std::size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
+namespace {
+
+bool meet(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
+
+// In that order, each at the lowest place that no other one needs at the same time.
+void place_in_order(const std::vector<Lifetime>& lifetimes, const std::vector<std::size_t>& order,
+                    ArenaLayout& layout) {
+  layout.offsets.assign(lifetimes.size(), 0);
+  layout.bytes = 0;
   std::vector<std::size_t> placed;  // by their offsets
   for (const std::size_t number : order) {
     const Lifetime& own = lifetimes[number];
-    if (own.bytes == 0) continue;
+    const std::size_t bytes = aligned(own.bytes);
     std::size_t at = 0;
     for (const std::size_t other : placed) {
-      const bool meet = lifetimes[other].first <= own.last && own.first <= lifetimes[other].last;
-      if (!meet) continue;
-      if (layout.offsets[other] >= at + aligned(own.bytes)) break;
+      if (!meet(lifetimes[other], own)) continue;
+      if (layout.offsets[other] >= at + bytes) break;
       at = std::max(at, layout.offsets[other] + aligned(lifetimes[other].bytes));
     }
     layout.offsets[number] = at;
-    layout.bytes = std::max(layout.bytes, at + aligned(own.bytes));
+    layout.bytes = std::max(layout.bytes, at + bytes);
     placed.insert(std::ranges::upper_bound(placed, at, {}, [&](std::size_t n) { return layout.offsets[n]; }), number);
   }
+}
+
+// The most bytes that are needed at one node.
+std::size_t most_live(const std::vector<Lifetime>& lifetimes) {
   std::size_t nodes = 0;
   for (const Lifetime& own : lifetimes) nodes = std::max(nodes, own.bytes == 0 ? 0 : own.last + 1);
   std::vector<std::size_t> begins(nodes + 1), ends(nodes + 1);
@@ -52,12 +56,52 @@ ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes) {
     begins[own.first] += own.bytes;
     ends[own.last + 1] += own.bytes;
   }
-  std::size_t live = 0;
+  std::size_t live = 0, most = 0;
   for (std::size_t node = 0; node < nodes; ++node) {
     live += begins[node] - ends[node];
-    layout.live_bytes = std::max(layout.live_bytes, live);
+    most = std::max(most, live);
   }
-  return layout;
+  return most;
+}
+
+}  // namespace
+
+ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes) {
+  ArenaLayout best;
+  best.offsets.resize(lifetimes.size());
+  best.live_bytes = most_live(lifetimes);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+    if (lifetimes[i].bytes != 0) order.push_back(i);
+  }
+  const auto length = [&](std::size_t i) { return lifetimes[i].last - lifetimes[i].first + 1; };
+  const auto area = [&](std::size_t i) { return length(i) * lifetimes[i].bytes; };
+  const auto bytes = [&](std::size_t i) { return lifetimes[i].bytes; };
+  const auto begin = [&](std::size_t i) { return ~lifetimes[i].first; };
+  const auto is_tight = [&] { return best.bytes != 0 && best.bytes <= best.live_bytes + best.live_bytes / 64; };
+  ArenaLayout layout = best;
+  const auto try_order = [&] {
+    place_in_order(lifetimes, order, layout);
+    if (best.bytes == 0 || layout.bytes < best.bytes) best = layout;
+  };
+  // No order is the best one for all graphs, and each takes less time than a call.
+  const auto try_greatest_first = [&](const auto& key) {
+    if (is_tight()) return;
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return key(a) > key(b); });
+    try_order();
+  };
+  try_greatest_first(begin);
+  try_greatest_first(length);
+  try_greatest_first(area);
+  try_greatest_first(bytes);
+  // What lies on top is placed first then.
+  for (int round = 0; round < 32 && !is_tight() && !order.empty(); ++round) {
+    const auto end = [&](std::size_t i) { return layout.offsets[i] + lifetimes[i].bytes; };
+    const auto top = std::ranges::max_element(order, {}, end);
+    std::rotate(order.begin(), top, top + 1);
+    try_order();
+  }
+  return best;
 }
 
 std::vector<Lifetime> lifetimes_of(const Graph& graph) {

@@ -21,8 +21,8 @@ struct ArenaLayout {
   std::size_t live_bytes = 0;        // the most that is needed at one node: no layout has less
 };
 
-// The largest lifetimes first, each at the lowest place that no other one needs at the same time.
-ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes);
+// The smallest of a few: each lifetime at the lowest place that no other one needs at the same time, in several orders.
+KEYWAY_API ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes);
 
 // For each value that is the first in its memory: how much memory it is, and the nodes from the one that makes it to
 // the last one that uses a value in it. Of no bytes for other values, and for memory of inputs.

@@ -1,5 +1,7 @@
 #include <keyway/graph/passes/common_subexpressions.h>
 #include <keyway/graph/passes/dead_code.h>
+#include <keyway/graph/passes/fold_batch_norm.h>
+#include <keyway/graph/passes/freeze.h>
 #include <keyway/graph/passes/functionalize.h>
 #include <keyway/graph/passes/replace.h>
 #include <keyway/python/graph_passes.h>
@@ -15,6 +17,8 @@ void add_graph_passes(nb::module_& module, GraphObjects objects) {
         nb::arg("graph"));
   };
   add("functionalize", graph::functionalize);
+  add("fold_batch_norm", graph::fold_batch_norm);
+  add("freeze", graph::freeze);
   add("eliminate_dead_code", graph::eliminate_dead_code);
   add("eliminate_common_subexpressions", graph::eliminate_common_subexpressions);
   module.def(

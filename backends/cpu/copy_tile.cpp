@@ -118,6 +118,9 @@ void transpose_tile(const TileTo& to, const TileFrom& from, std::int64_t rows, s
   }
 }
 
+// Elements of a line that is filled faster by itself than as a part of squares.
+constexpr std::int64_t kLongLine = 32;
+
 template <typename T>
 void copy_tile_as(const TileTo& to, const TileFrom& from, std::int64_t rows, std::int64_t columns) {
   constexpr auto kItem = static_cast<std::int64_t>(sizeof(T));
@@ -128,7 +131,8 @@ void copy_tile_as(const TileTo& to, const TileFrom& from, std::int64_t rows, std
     }
   }
   if constexpr (sizeof(T) < 16) {
-    if (to.column == kItem && from.row == kItem && from.column != kItem) {
+    const bool repeats = from.column == 0 && columns >= kLongLine;
+    if (to.column == kItem && from.row == kItem && from.column != kItem && !repeats) {
       return transpose_tile<T>(to, from, rows, columns);
     }
     if (to.row == kItem && from.column == kItem && to.column != kItem) {

@@ -254,6 +254,49 @@ struct PlaneRows {
   }
 };
 
+// A row is a line of windows in a plane that are two by two elements, side by side and all inside, in contiguous lines.
+template <typename T, typename Index>
+struct SquareRows {
+  PooledImages<T> images;
+  std::int64_t width, begin = 0, end = 0;
+
+  static bool holds(const PooledImages<T>& images) {
+    const auto is_pair = [](const Axis& axis) {
+      return axis.kernel == 2 && axis.stride == 2 && axis.padding == 0 && axis.dilation == 1 && 2 * axis.out <= axis.in;
+    };
+    const auto& axis = images.axes->axis;
+    return axis[0].in == 1 && axis[0].kernel == 1 && axis[0].padding == 0 && is_pair(axis[1]) && is_pair(axis[2]) &&
+           images.in.stride[2] == 1 && images.out.stride[2] == 1 && images.indices.stride[2] == 1;
+  }
+
+  [[gnu::always_inline]] void row(std::int64_t r) const {
+    const auto& [axes, in, out, indices] = images;
+    const std::int64_t plane = r / out.size[1], h = r % out.size[1], n = out.size[2];
+    const T* const upper = in.plane(plane) + in.offset(0, 2 * h, 0);
+    const T* const lower = in.plane(plane) + in.offset(0, 2 * h + 1, 0);
+    T* const to = out.plane(plane) + out.offset(0, h, 0);
+    std::int64_t* const index = indices.plane(plane) + indices.offset(0, h, 0);
+    const auto first = static_cast<Index>(images.index(0, 2 * h, 0)), line = static_cast<Index>(in.size[2]);
+    KEYWAY_INDEPENDENT
+    for (std::int64_t i = 0; i < n; ++i) {
+      T best = upper[2 * i];
+      Index at = 0;
+      consider(best, at, upper[2 * i + 1], 1);
+      consider(best, at, lower[2 * i], line);
+      consider(best, at, lower[2 * i + 1], line + 1);
+      to[i] = best;
+      index[i] = static_cast<Index>(first + static_cast<Index>(2 * i) + at);
+    }
+  }
+
+ private:
+  [[gnu::always_inline]] static void consider(T& best, Index& at, T value, Index index) {
+    const bool greater = (value > best) | is_nan(value);
+    best = greater ? value : best;
+    at = greater ? index : at;
+  }
+};
+
 // A row is one window in all channels of an image, where those lie side by side.
 template <typename T, typename Index>
 struct ChannelRows {
@@ -305,6 +348,12 @@ void pool_images(const PooledImages<T>& images, double work) {
   if (images.in.channels_last() && images.out.channels_last()) {
     const std::int64_t width = elements(work / windows * static_cast<double>(images.in.channels));
     return run_windows<ChannelRows<T, Index>, kFast>({images, width}, images.in.batch * images.out.positions());
+  }
+  if constexpr (kFast) {
+    if (SquareRows<T, Index>::holds(images)) {
+      const std::int64_t width = 4 * images.out.size[2];
+      return run_windows<SquareRows<T, Index>, true>({images, width}, images.in.planes() * images.out.size[1]);
+    }
   }
   const bool by_input_rows = InputRow<T>::holds(images.axes->axis[2]);
   run_windows<PlaneRows<T, Index>, kFast>({images, elements(work / static_cast<double>(images.lines())), by_input_rows},

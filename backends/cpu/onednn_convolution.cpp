@@ -1,7 +1,7 @@
 #include <keyway/backends/cpu/onednn_cache.h>
 #include <keyway/backends/cpu/onednn_convolution.h>
 
-#include <unordered_map>
+#include <vector>
 
 namespace keyway::inline v1::onednn {
 
@@ -53,6 +53,29 @@ struct Convolution::Parts {
   memory::desc scratchpad;
 
   int result() const { return result_of(pass); }
+};
+
+// The memory objects of a run, of which only the addresses change: making them takes as long as a small convolution.
+struct Convolution::Execution {
+  explicit Execution(const Parts& parts) {
+    static constexpr int kNames[3][3] = {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
+                                         {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
+                                         {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST}};
+    for (int i = 0; i < 3; ++i) {
+      const Operand& operand = parts.operands[i];
+      given[i] = wrap(operand.given, DNNL_MEMORY_NONE);
+      wanted[i] = operand.same() ? given[i] : wrap(operand.wanted, DNNL_MEMORY_NONE);
+      arguments.push_back({kNames[static_cast<int>(parts.pass)][i], wanted[i].get()});
+    }
+    scratchpad = wrap(parts.scratchpad, DNNL_MEMORY_NONE);
+    arguments.push_back({DNNL_ARG_SCRATCHPAD, scratchpad.get()});
+    if (parts.bias.is_zero()) return;
+    bias = wrap(parts.bias, DNNL_MEMORY_NONE);
+    arguments.push_back({DNNL_ARG_BIAS, bias.get()});
+  }
+
+  memory given[3], wanted[3], bias, scratchpad;
+  std::vector<dnnl_exec_arg_t> arguments;
 };
 
 namespace {
@@ -150,8 +173,6 @@ Convolution::Convolution(const ConvKey& key) {
   parts_ = std::move(parts);
 }
 
-Convolution::~Convolution() = default;
-
 std::size_t Convolution::weights_bytes() const {
   return parts_->pass == ConvPass::Weights ? 0 : parts_->operands[1].bytes();
 }
@@ -166,47 +187,85 @@ std::size_t Convolution::scratch_bytes() const {
 
 namespace {
 
-void reorder(const Operand& operand, memory from, memory to) {
-  operand.reorder.execute(stream(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+void place(const memory& object, const void* data) { object.set_data_handle(const_cast<void*>(data)); }
+
+void execute(const dnnl::primitive& primitive, const dnnl_exec_arg_t* arguments, std::size_t count) {
+  dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive.get(), stream().get(), static_cast<int>(count), arguments),
+                          "it does not run");
+}
+
+void reorder(const Operand& operand, const memory& from, const memory& to) {
+  const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, from.get()}, {DNNL_ARG_TO, to.get()}};
+  execute(operand.reorder, arguments, 2);
 }
 
 }  // namespace
 
+// An execution that no other thread uses.
+class Convolution::Borrowed {
+ public:
+  explicit Borrowed(const Convolution& from) : from_(from) {
+    for (std::atomic<Execution*>& spare : from.spare_) {
+      own_.reset(spare.exchange(nullptr, std::memory_order_acquire));
+      if (own_ != nullptr) return;
+    }
+    own_ = std::make_unique<Execution>(*from.parts_);
+  }
+  ~Borrowed() {
+    for (std::atomic<Execution*>& spare : from_.spare_) {
+      Execution* none = nullptr;
+      if (!spare.compare_exchange_strong(none, own_.get(), std::memory_order_release)) continue;
+      static_cast<void>(own_.release());
+      return;
+    }
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+
+  const Execution* operator->() const { return own_.get(); }
+
+ private:
+  const Convolution& from_;
+  std::unique_ptr<Execution> own_;
+};
+
+Convolution::~Convolution() {
+  for (std::atomic<Execution*>& spare : spare_) delete spare.load(std::memory_order_relaxed);
+}
+
 void Convolution::order_weights(const void* w, void* ordered) const {
-  const Operand& weights = parts_->operands[1];
-  call("reorder", [&] { reorder(weights, wrap(weights.given, w), wrap(weights.wanted, ordered)); });
+  call("reorder", [&] {
+    const Borrowed own(*this);
+    place(own->given[1], w);
+    place(own->wanted[1], ordered);
+    reorder(parts_->operands[1], own->given[1], own->wanted[1]);
+  });
 }
 
 void Convolution::run(const void* x, const void* w, const void* y, const float* bias, void* scratch) const {
-  static constexpr int kArguments[3][3] = {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
-                                           {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
-                                           {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST}};
   const Parts& parts = *parts_;
   const int result = parts.result();
   const void* const given[3] = {x, w, y};
   call("convolution", [&] {
+    const Borrowed own(*this);
     char* rest = static_cast<char*>(scratch);
-    memory used[3];
     for (int i = 0; i < 3; ++i) {
       const Operand& operand = parts.operands[i];
       const bool ordered = i == 1 && result != 1;  // by order_weights
       if (operand.same() || ordered) {
-        used[i] = wrap(operand.wanted, given[i]);
+        place(own->wanted[i], given[i]);
         continue;
       }
-      used[i] = wrap(operand.wanted, rest);
+      place(own->given[i], given[i]);
+      place(own->wanted[i], rest);
       rest += operand.bytes();
-      if (i != result) reorder(operand, wrap(operand.given, given[i]), used[i]);
+      if (i != result) reorder(operand, own->given[i], own->wanted[i]);
     }
-    const auto& names = kArguments[static_cast<int>(parts.pass)];
-    std::unordered_map<int, memory> arguments = {{names[0], used[0]},
-                                                 {names[1], used[1]},
-                                                 {names[2], used[2]},
-                                                 {DNNL_ARG_SCRATCHPAD, wrap(parts.scratchpad, rest)}};
-    if (!parts.bias.is_zero()) arguments.emplace(DNNL_ARG_BIAS, wrap(parts.bias, bias));
-    parts.primitive.execute(stream(), arguments);
+    place(own->scratchpad, rest);
+    if (!parts.bias.is_zero()) place(own->bias, bias);
+    execute(parts.primitive, own->arguments.data(), own->arguments.size());
     const Operand& out = parts.operands[result];
-    if (!out.same()) reorder(out, used[result], wrap(out.given, given[result]));
+    if (!out.same()) reorder(out, own->wanted[result], own->given[result]);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <keyway/backends/cpu/convolution.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,7 +43,10 @@ class Convolution {
 
  private:
   struct Parts;
+  struct Execution;
+  class Borrowed;
   std::unique_ptr<const Parts> parts_;
+  mutable std::atomic<Execution*> spare_[4] = {};  // that no run uses; more threads make their own
 };
 
 }  // namespace keyway::inline v1::onednn

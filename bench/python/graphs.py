@@ -4,7 +4,8 @@ PyTorch.
     python graphs.py keyway --threads 1          # or torch; JSON: milliseconds of a call, and of the calls until it is compiled
     python graphs.py both PYTHON --threads 1     # Keyway in this Python, PyTorch in another; prints a table
 
-Each figure is the least of several repetitions, each of which is the mean of calls of at least 50 ms.
+Eager and compiled calls take turns: each figure is the least of many turns, a turn is the mean of several calls. With one
+thread processor time counts, which other programs do not take from; with more, wall time.
 """
 
 import json
@@ -13,7 +14,8 @@ import subprocess
 import sys
 import time
 
-REPEATS = 5
+TURNS = 40
+TURN_SECONDS = 0.004
 
 
 def models(nn, lib):
@@ -95,21 +97,28 @@ def models(nn, lib):
     }
 
 
-def seconds(call):
-    """The least mean of a call."""
-    call()
-    best = math.inf
-    for _ in range(REPEATS):
-        count, begin = 0, time.perf_counter()
-        while (passed := time.perf_counter() - begin) < 0.05:
-            call()
-            count += 1
-        best = min(best, passed / count)
+def seconds(calls, clock):
+    """The least means of calls, in turns."""
+    for call in calls:
+        call()
+    begin = clock()
+    calls[0]()
+    count = max(3, int(TURN_SECONDS / max(clock() - begin, 1e-7)))
+    best = [math.inf] * len(calls)
+    for _ in range(TURNS):
+        for number, call in enumerate(calls):
+            for _ in range(3):  # what the other one has left in the caches goes
+                call()
+            begin = clock()
+            for _ in range(count):
+                call()
+            best[number] = min(best[number], (clock() - begin) / count)
     return best
 
 
 def measure(lib, nn, threads):
     lib.set_num_threads(threads)
+    clock = time.process_time if threads == 1 else time.perf_counter
     figures = {}
     for name, (make, shape) in models(nn, lib).items():
         lib.manual_seed(0)
@@ -132,9 +141,10 @@ def measure(lib, nn, threads):
                 return loss.detach()
 
             call = infer if mode == "inference" else train
-            eager = seconds(lambda: call(x))
+            call(x)
             # PyTorch compiles the model, Keyway the whole step: what each is told to be best at.
             if lib.__name__ == "torch":
+                lib._dynamo.reset()  # models share code, of which it compiles eight kinds at most
                 compiled_model = lib.compile(model)
 
                 def step(x):
@@ -152,7 +162,7 @@ def measure(lib, nn, threads):
             for _ in range(3):
                 step(x)
             first = time.perf_counter() - begin
-            compiled = seconds(lambda: step(x))
+            eager, compiled = seconds([lambda: call(x), lambda: step(x)], clock)
             figures[f"{name} {mode}"] = {"eager_ms": eager * 1e3, "compiled_ms": compiled * 1e3, "first_ms": first * 1e3}
             print(name, mode, {k: round(v, 3) for k, v in figures[f"{name} {mode}"].items()}, file=sys.stderr)
     return figures

@@ -222,3 +222,21 @@ def test_bounds_and_modes_that_make_no_sense_are_refused():
     with pytest.raises(keyway.ValueError, match="compute_mode 'fast' is none of"):
         keyway.cdist(keyway.ones(2, 2), keyway.ones(2, 2), compute_mode="fast")
     assert keyway.cdist(keyway.ones(1, 2), keyway.zeros(1, 2), 1.0, "donot_use_mm_for_euclid_dist").item() == 2.0
+
+
+@pytest.mark.parametrize("height, width", [(2, 2), (5, 7), (6, 33), (8, 64)])
+def test_max_pooling_of_two_by_two_takes_the_first_of_equal_values_and_the_last_nan(height: int, width: int) -> None:
+    keyway.manual_seed(0)
+    x = keyway.randint(0, 4, (2, 3, height, width)).to(keyway.float32)
+    x[x == 0] = -math.inf
+    x[keyway.rand(x.shape) < 0.05] = math.nan
+    values, indices = F.max_pool2d(x, 2, return_indices=True)
+    for plane, found, at in zip(x.reshape(6, -1).tolist(), values.flatten(0, 1).tolist(), indices.flatten(0, 1).tolist()):
+        for i in range(height // 2):
+            for j in range(width // 2):
+                best = 2 * i * width + 2 * j
+                for index in (best + 1, best + width, best + width + 1):
+                    if plane[index] > plane[best] or math.isnan(plane[index]):
+                        best = index
+                assert at[i][j] == best
+                assert found[i][j] == plane[best] or math.isnan(plane[best]) and math.isnan(found[i][j])

@@ -89,6 +89,17 @@ class Graph:
         """The program in which equal calls are one, where nothing is written to between them."""
         return self.with_calls(_graph.eliminate_common_subexpressions(self._calls))
 
+    def frozen(self) -> Graph:
+        """The program with what it computes of state alone computed once. It holds as long as nobody else writes to its
+        state: after that a call raises keyway.ValueError. Writes that no version tells of, as through an array of NumPy,
+        are not seen. Raises keyway.ValueError for a graph of the level "program"."""
+        return self.with_calls(_graph.freeze(self._calls))
+
+    def with_folded_batch_norm(self) -> Graph:
+        """The program in which a convolution has the batch normalization behind it in its weights, where that goes by
+        fixed statistics. The last bits of its results are others."""
+        return self.with_calls(_graph.fold_batch_norm(self._calls))
+
     def to_dot(self, names: Iterable[tuple[str, Tensor]] = ()) -> str:
         """The graph for Graphviz, in its language DOT. names: of state, as model.named_parameters() gives them."""
         return self._calls.to_dot(list(names))

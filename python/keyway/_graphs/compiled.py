@@ -16,8 +16,9 @@ _MOST_MISSES = 16
 class Compiled:
     """A function that keeps a graph for each kind of call: see keyway.compile."""
 
-    def __init__(self, function: Callable[..., Any], fullgraph: bool) -> None:
+    def __init__(self, function: Callable[..., Any], fullgraph: bool, freeze: bool = False) -> None:
         self._fullgraph = fullgraph
+        self._freeze = freeze
         self._graphs: list[Graph] = []  # the one used last is first
         self._captures: list[str] = []  # why each began
         self._refusals: list[str] = []
@@ -31,7 +32,7 @@ class Compiled:
         return getattr(self.__wrapped__, name)
 
     def __reduce__(self) -> Any:
-        return Compiled, (self.__wrapped__, self._fullgraph)
+        return Compiled, (self.__wrapped__, self._fullgraph, self._freeze)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A method, where it is the attribute of a class."""
@@ -62,6 +63,10 @@ class Compiled:
                 raise
             self._refusals.append(str(refusal))
             return captured.results
+        if graph.level == "executed":
+            graph = graph.without_common_subexpressions().without_dead_code()
+            if self._freeze:
+                graph = graph.with_folded_batch_norm().frozen()
         self._graphs = [graph, *self._graphs[:_MOST_GRAPHS - 1]]
         return captured.results
 

@@ -89,7 +89,7 @@ class Watched:
         """What is not as it was; None if everything is."""
         for what, read, was in self._readers:
             now = read()
-            if not is_same(now, was):
+            if now is not was and not is_same(now, was):
                 return f"{what} is {now!r}, but was {was!r} in the capture" if _is_plain(was) else f"{what} is another"
         if _changes.count() == self._changes:
             return None
