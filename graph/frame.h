@@ -65,18 +65,19 @@ class Frame {
   void learn(const Node& node);
   // The call as its function gets it; null if it cannot be called by itself.
   std::unique_ptr<DirectCall> call_watched(const Node& node, const Stack& arguments, Stack& results);
-  bool use_own_tensors(DirectCall& call, const Node& node, const Stack& results);
+  bool use_own_tensors(DirectCall& call, const Node& node, const Stack& arguments, const Stack& results);
   void take_results(const Node& node, const Stack& results);
   void make_call(Step& step);
   // Makes chains of steps, where there can be any.
   void join_chains();
-  // The calls from a step on, up to one that is not pointwise.
+  // The calls from a step on that may be a chain, up to one that is not pointwise.
   std::vector<Chain::Call> pointwise_calls(std::size_t first);
   // The tensors that are made and used by the steps [begin, end) alone.
   std::vector<TensorBase> passing_tensors(std::size_t begin, std::size_t end, const std::vector<Lifetime>& lifetimes);
   void lay_out_memory();
-  // Which inputs a call writes to.
-  void note_written(const Step& step);
+  // Which inputs calls write to; and that they have.
+  void note_written();
+  void note_writes(const std::vector<Tensor>& inputs) const;
   // A value as the program gets it: in the memory of an input it is a view of that. `known` are those that are there.
   Tensor result_of(ValueId id, std::vector<Tensor>& known);
   std::vector<Tensor> results_of(const std::vector<Tensor>& inputs);
