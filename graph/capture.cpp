@@ -107,7 +107,8 @@ Capture::Capture(Level level, Refusal refusal) : recorder_(std::make_unique<Reco
   current() = recorder_.get();
   update_keys();
   autograd::capture_listener = &kListener;
-  exchange_generator_listener([] { refuse_within_captures("a generator is seeded or given a state by the program"); });
+  exchange_generator_listener(
+      [] { refuse_within_captures("a generator is made or seeded by the program, or its state is set or read"); });
 }
 
 Recorder*& Capture::current() const { return recorder_at(recorder_->level()); }
