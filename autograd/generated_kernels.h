@@ -3,6 +3,7 @@
 #pragma once
 
 #include <keyway/autograd/needs_grad.h>
+#include <keyway/core/tensor/storage_listener.h>
 #include <keyway/dispatch/call/call.h>
 
 #include <array>
@@ -32,7 +33,9 @@ decltype(auto) below_adinplace(const OperatorEntry& op, DispatchKeySet keys, Arg
 
 // Tells those that saved `tensor` that it has changed. Tensors of inference mode have no version.
 inline void bump_version(const TensorBase& tensor) {
-  if (tensor.defined() && !tensor.is_inference()) tensor.impl()->bump_version();
+  if (!tensor.defined()) return;
+  if (!tensor.is_inference()) tensor.impl()->bump_version();
+  note_written(tensor.storage());
 }
 inline void bump_version(ArrayRef<TensorBase> tensors) {
   for (const TensorBase& tensor : tensors) bump_version(tensor);

@@ -3,6 +3,7 @@
 #include <keyway/autograd/capture_listener.h>
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/forward_mode_hooks.h>
+#include <keyway/autograd/leaf_hooks.h>
 #include <keyway/autograd/node_origin.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
@@ -402,6 +403,7 @@ void register_hook(const TensorBase& given, GradientHook hook) {
     return;
   }
   MetaAccess::make_hooks(tensor).of_gradient.add(std::move(hook));
+  note_leaf_hook_change();
 }
 
 void register_post_accumulate_grad_hook(const TensorBase& leaf, PostAccumulateHook hook) {
@@ -409,7 +411,28 @@ void register_post_accumulate_grad_hook(const TensorBase& leaf, PostAccumulateHo
                   "register_post_accumulate_grad_hook: the tensor is no leaf that requires grad");
   note_history_change(leaf, "gets a hook");
   MetaAccess::make_hooks(leaf).post_accumulate.add(std::move(hook));
+  note_leaf_hook_change();
 }
+
+namespace {
+
+constinit std::atomic<std::uint64_t> hook_changes{0};
+
+}  // namespace
+
+bool has_leaf_hooks(const TensorBase& leaf) {
+  AutogradMeta* const meta = MetaAccess::find(leaf);
+  if (meta == nullptr) return false;
+  const LeafHooks* const hooks = MetaAccess::hooks(leaf);
+  if (hooks != nullptr && !(hooks->of_gradient.empty() && hooks->post_accumulate.empty())) return true;
+  intrusive_ptr<Node> accumulator;  // goes after the lock
+  const std::lock_guard lock(MetaAccess::accumulator_lock(*meta));
+  accumulator = MetaAccess::accumulator(*meta).lock();
+  return accumulator && accumulator->has_post_hooks();
+}
+
+std::uint64_t leaf_hook_changes() { return hook_changes.load(std::memory_order_acquire); }
+void note_leaf_hook_change() { hook_changes.fetch_add(1, std::memory_order_acq_rel); }
 
 void forget_accumulator(const TensorBase& leaf) {
   AutogradMeta* meta = MetaAccess::find(leaf);

@@ -142,9 +142,9 @@ bool call_random(const OperatorEntry& op, const VmapLevel* level, Stack& values)
 void call_values(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
   const VmapLevel* level = level_of_tensors(values);
   if (level != nullptr && change_view(op, values)) return;
-  // What the function calls is batched, and differentiated forward.
+  // What the function calls is batched, differentiated forward, and recorded in graphs.
   if (rule_of(op) == nullptr && is_written_with_others(op, below.remove(Functionality::ForwardAD)))
-    return call_what_it_calls(op, below, level, values);
+    return call_what_it_calls(op, unwatched(below), level, values);
   if (call_random(op, level, values)) return;
   if (level != nullptr) return call_for_all(op, *level, values);
   const OutsideLevelGuard outside(nullptr);

@@ -83,7 +83,8 @@ void register_kernels() {
 
 void begin_listening() {
   autograd::capture_listener = &kListener;
-  exchange_generator_listener([] { refuse_captures("a generator is seeded or given a state by the program"); });
+  exchange_generator_listener(
+      [] { refuse_captures("a generator is made or seeded by the program, or its state is set or read"); });
 }
 
 void end_listening() {

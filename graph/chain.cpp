@@ -74,8 +74,10 @@ void run_named(DirectCall& call, const OperatorEntry& op) {
   }
 }
 
+bool Chain::may_begin(const Call& call) { return !call.written.empty() && call.written[0].numel() >= kFewest; }
+
 std::size_t Chain::length(const std::vector<Call>& calls) {
-  if (calls.empty() || calls[0].written.empty() || calls[0].written[0].numel() < kFewest) return 0;
+  if (calls.empty() || !may_begin(calls[0])) return 0;
   Uses uses(calls[0].written[0].sizes());
   std::size_t count = 0;
   while (count < calls.size() && uses.add(calls[count])) ++count;

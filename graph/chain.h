@@ -22,6 +22,10 @@ class Chain {
     const OperatorEntry* op;
     std::vector<TensorBase> written;  // of its tensors
   };
+  // Of calls in one chain; more of them are several.
+  static constexpr std::size_t kMost = 64;
+  // Whether a chain may begin with the call: it writes enough elements.
+  static bool may_begin(const Call& call);
   // How many of the calls, from the first on, can be one chain: what each writes has one shape, all it reads broadcasts
   // to that, and memory that is written is used by one tensor alone, or by equal ones.
   static std::size_t length(const std::vector<Call>& calls);

@@ -1,3 +1,6 @@
+#include <keyway/autograd/anomaly_mode.h>
+#include <keyway/autograd/leaf_hooks.h>
+#include <keyway/autograd/saved_tensor_hooks.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/dtype/default_dtype.h>
 #include <keyway/graph/door.h>
@@ -48,6 +51,9 @@ Door::Door(const Graph& graph) : graph_(graph), argument_count_(graph.argument_c
     shared_.push_back(
         first([&](const Input& other) { return value_of(graph, other).memory == value_of(graph, inputs[i]).memory; }));
   }
+  const std::vector<bool> is_written = written_memories(graph);
+  for (const Input& input : inputs)
+    writes_inputs_ = writes_inputs_ || is_written[static_cast<std::size_t>(value_of(graph, input).memory)];
 }
 
 std::vector<Tensor> Door::inputs(ArrayRef<Tensor> arguments) const {
@@ -79,6 +85,10 @@ std::optional<std::string> Door::surroundings_mismatch() const {
                        to_string(then.default_dtype));
   if (thread_state.autocast != then.autocast || (then.autocast != 0 && Surroundings::now() != then))
     return "autocast is not as it was in the capture";
+  if (graph_.level == Level::Executed && autograd::AnomalyMode::is_enabled())
+    return "anomaly mode is on, which looks at each gradient";
+  if (graph_.level == Level::Executed && autograd::saved_tensor_hooks != nullptr)
+    return "hooks of saved tensors are set, which were not in the capture";
   return std::nullopt;
 }
 
@@ -98,9 +108,24 @@ std::optional<std::string> Door::info_mismatch(const std::vector<Tensor>& inputs
   if (input.frozen &&
       (!tensor.storage().is_alias_of(input.frozen->memory) || tensor._version() != input.frozen->version))
     return fmt::format("{} has been written to since the graph was frozen", name_of(number));
+  if (tensor.is_inference() != input.is_inference)
+    return fmt::format("{} was {}made in inference mode, as it was{} in the capture", name_of(number),
+                       input.is_inference ? "not " : "", input.is_inference ? "" : " not");
   const DispatchKeySet keys = tensor.key_set();
   if (keys.has(Functionality::Batched) || keys.has(Functionality::ForwardAD) || keys.has(Functionality::Python))
     return fmt::format("{} is a tensor of vmap, forward mode or a wrapper", name_of(number));
+  return hooks_mismatch(inputs, number);
+}
+
+// What hooks compute is in the graph.
+std::optional<std::string> Door::hooks_mismatch(const std::vector<Tensor>& inputs, std::size_t number) const {
+  if (graph_.level == Level::Program || !inputs[number].requires_grad()) return std::nullopt;
+  const std::optional<std::uint64_t>& hooks = graph_.inputs[number].hooks;
+  if (autograd::has_leaf_hooks(inputs[number]) != hooks.has_value())
+    return fmt::format("{} has {}", name_of(number),
+                       hooks ? "no hooks, as it had in the capture" : "hooks, which it did not have in the capture");
+  if (hooks && *hooks != autograd::leaf_hook_changes())
+    return fmt::format("{} has hooks, and hooks were added or removed since the capture", name_of(number));
   return std::nullopt;
 }
 
@@ -121,12 +146,37 @@ std::optional<std::string> Door::sharing_mismatch(const std::vector<Tensor>& inp
   return std::nullopt;
 }
 
+std::optional<std::string> Door::overlap_mismatch(const std::vector<Tensor>& inputs) const {
+  // Memory that is somebody else's may be so twice; what is allocated for a storage is its own.
+  const auto is_foreign = [](const Tensor& tensor) { return !tensor.storage().impl()->resizable(); };
+  if (!writes_inputs_ || std::ranges::none_of(inputs, is_foreign)) return std::nullopt;
+  struct Range {
+    std::uintptr_t begin, end;
+    std::size_t number;
+  };
+  std::vector<Range> ranges;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(inputs[i].storage().data());
+    const std::size_t bytes = inputs[i].storage().nbytes();
+    if (shared_[i] == i && begin != 0 && bytes != 0) ranges.push_back({begin, begin + bytes, i});
+  }
+  std::ranges::sort(ranges, {}, &Range::begin);
+  for (std::size_t i = 1; i < ranges.size(); ++i) {
+    if (ranges[i].begin < ranges[i - 1].end)
+      return fmt::format(
+          "{} and {} lie in one memory, but in different storages, which a graph that writes cannot follow",
+          name_of(ranges[i - 1].number), name_of(ranges[i].number));
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> Door::input_mismatch(const std::vector<Tensor>& inputs) const {
   if (std::optional<std::string> why = surroundings_mismatch()) return why;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (std::optional<std::string> why = info_mismatch(inputs, i)) return why;
   }
-  return sharing_mismatch(inputs);
+  if (std::optional<std::string> why = sharing_mismatch(inputs)) return why;
+  return overlap_mismatch(inputs);
 }
 
 std::optional<std::string> Door::mismatch(ArrayRef<Tensor> arguments) const {

@@ -29,10 +29,14 @@ class KEYWAY_API Door {
   std::optional<std::string> info_mismatch(const std::vector<Tensor>& inputs, std::size_t number) const;
   // Of which inputs are one tensor, and which share memory.
   std::optional<std::string> sharing_mismatch(const std::vector<Tensor>& inputs) const;
+  // Of different storages over one memory.
+  std::optional<std::string> overlap_mismatch(const std::vector<Tensor>& inputs) const;
+  std::optional<std::string> hooks_mismatch(const std::vector<Tensor>& inputs, std::size_t number) const;
   std::string name_of(std::size_t number) const;
 
   const Graph& graph_;
   std::size_t argument_count_;
+  bool writes_inputs_ = false;
   std::vector<std::size_t> leaf_;           // of each input that is a gradient, the input that it is the gradient of
   std::vector<std::size_t> same_, shared_;  // the first input that is the same tensor, that lies in the same memory
 };

@@ -32,19 +32,9 @@ inline ValueId memory_of(const Graph& graph, ValueId id) { return graph.values[s
 // Calls visit(id) for each tensor of one argument; not for absent ones.
 template <typename F>
 void for_each_value_of(Argument argument, const IValue& value, F&& visit) {
-  if (value.is_none() || !is_of_tensors(argument.type())) return;
-  const auto visit_list = [&](const std::vector<ValueId>& list) {
-    for (const ValueId id : list) {
-      if (id != kNoValue) visit(id);
-    }
-  };
-  if (value.is(ValueTag::Int)) {
-    visit(value.to_int());
-  } else if (value.is(ValueTag::IntList)) {
-    visit_list(value.to_int_list());
-  } else {
-    for (const std::vector<ValueId>& list : value.to_list_of<std::vector<ValueId>>()) visit_list(list);
-  }
+  for_each_item<ValueId>(argument, value, [&](ValueId id) {
+    if (id != kNoValue) visit(id);
+  });
 }
 
 // Calls visit(id) for each tensor that a call writes to.

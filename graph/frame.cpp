@@ -1,7 +1,9 @@
 #include <keyway/autograd/variable.h>
+#include <keyway/core/tensor/storage_listener.h>
 #include <keyway/dispatch/call/backend_kernel.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/call/call.h>
+#include <keyway/dispatch/call/leave_boxed_op.h>
 #include <keyway/graph/boxed_values.h>
 #include <keyway/graph/frame.h>
 #include <keyway/graph/plain_calls.h>
@@ -36,8 +38,9 @@ Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<
   make_tensors(inputs);
   place_inputs(inputs);
   for (const Node& node : graph.nodes) learn(node);
+  note_written();
   for (Step& step : steps_) ++(step.direct != nullptr ? direct_calls_ : other_calls_);
-  for (const std::size_t number : written_inputs_) inputs[number].storage().impl()->bump_version();
+  note_writes(inputs);
   results = results_of(inputs);
   find_heirs();
   join_chains();
@@ -135,9 +138,8 @@ void Frame::learn(const Node& node) {
             with_tensors(schema.arguments(), node.arguments, [&](ValueId id) -> TensorBase& { return tensor(id); })};
   Stack results;
   step.direct = call_watched(*node.op, step.arguments, results);
-  if (step.direct != nullptr && !use_own_tensors(*step.direct, node, results)) step.direct = nullptr;
+  if (step.direct != nullptr && !use_own_tensors(*step.direct, node, step.arguments, results)) step.direct = nullptr;
   take_results(node, results);
-  note_written(step);
   if (step.direct == nullptr) {
     for_each_value(schema.returns(), node.results, [&](ValueId id) {
       if (id == kNoValue) return;
@@ -163,7 +165,7 @@ bool Frame::learn_plain(const Node& node) {
   Stack results;
   step.direct = call_watched(*plain->op, step.arguments, results);
   const Node writes{plain->op, plain->arguments, node.results};
-  if (step.direct == nullptr || !use_own_tensors(*step.direct, writes, results)) return false;
+  if (step.direct == nullptr || !use_own_tensors(*step.direct, writes, step.arguments, results)) return false;
   tables_.emplace(plain->op, &plain->op->table());
   steps_.push_back(std::move(step));
   return true;
@@ -189,14 +191,14 @@ std::unique_ptr<DirectCall> Frame::call_watched(const OperatorEntry& op, const S
 
 // Has the call use the tensors of the frame in the place of those that the wrapper has made. False if it uses others,
 // such as converted arguments.
-bool Frame::use_own_tensors(DirectCall& call, const Node& node, const Stack& results) {
+bool Frame::use_own_tensors(DirectCall& call, const Node& node, const Stack& arguments, const Stack& results) {
   std::vector<std::pair<TensorBase, ValueId>> made;
   graph::take_results(node.op->schema().returns(), node.results, results,
                       [&](ValueId id, const TensorBase& result) { made.emplace_back(result, id); });
   for (const DirectCall::TensorSlot& slot : call.tensors()) {
     if (!slot.tensor->defined()) continue;
     const auto is_same = [&](const TensorBase& other) { return other.is_same(*slot.tensor); };
-    if (std::ranges::any_of(tensors_, is_same)) continue;
+    if (any_tensor_in(arguments, is_same)) continue;
     const auto found = std::ranges::find_if(made, [&](const auto& each) { return is_same(each.first); });
     if (!slot.is_out || found == made.end()) return false;
     *slot.tensor = tensor(found->second);
@@ -214,14 +216,17 @@ void Frame::take_results(const Node& node, const Stack& results) {
   });
 }
 
-void Frame::note_written(const Step& step) {
-  const ArgumentList arguments = step.node->op->schema().arguments();
+void Frame::note_written() {
+  const std::vector<bool> is_written = written_memories(graph_);
   for (std::size_t number = 0; number < graph_.inputs.size(); ++number) {
-    const TensorBase& input = tensor(graph_.inputs[number].value);
-    const auto is_input = [&](const TensorBase& written) { return written.is_alias_of(input); };
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].is_write() && any_tensor(step.arguments[i], is_input)) written_inputs_.insert(number);
-    }
+    if (is_written[static_cast<std::size_t>(memory_of(graph_.inputs[number].value))]) written_inputs_.insert(number);
+  }
+}
+
+void Frame::note_writes(const std::vector<Tensor>& inputs) const {
+  for (const std::size_t number : written_inputs_) {
+    inputs[number].storage().impl()->bump_version();
+    keyway::note_written(inputs[number].storage());
   }
 }
 
@@ -254,13 +259,14 @@ void Frame::lay_out_memory() {
 
 std::vector<Chain::Call> Frame::pointwise_calls(std::size_t first) {
   std::vector<Chain::Call> calls;
-  for (std::size_t i = first; i < steps_.size(); ++i) {
+  for (std::size_t i = first; i < steps_.size() && calls.size() < Chain::kMost; ++i) {
     const Step& step = steps_[i];
     if (step.direct == nullptr || !step.node->op->has_tag("pointwise")) break;
     Chain::Call call{step.direct.get(), step.node->op, {}};
     for (const DirectCall::TensorSlot& slot : step.direct->tensors()) {
       if (slot.is_out && slot.tensor->defined()) call.written.push_back(*slot.tensor);
     }
+    if (i == first && !Chain::may_begin(call)) break;
     calls.push_back(std::move(call));
   }
   return calls;
@@ -342,7 +348,13 @@ void Frame::join_chains() {
 
 void Frame::make_call(Step& step) {
   if (step.chain != nullptr) return step.chain->run();
-  if (step.direct != nullptr) return run_named(*step.direct, *step.node->op);
+  if (step.direct != nullptr) {
+    try {
+      return step.direct->run();
+    } catch (...) {
+      leave_boxed_op(*step.node->op, step.arguments);
+    }
+  }
   Stack stack = step.arguments;
   call_boxed(*step.node->op, stack);
   take_results(*step.node, stack);
@@ -353,7 +365,7 @@ std::vector<Tensor> Frame::run(const std::vector<Tensor>& inputs) {
     Frame& frame;
     const std::vector<Tensor>& inputs;
     ~Released() {  // where a call throws, too: others may have written
-      for (const std::size_t number : frame.written_inputs_) inputs[number].storage().impl()->bump_version();
+      frame.note_writes(inputs);
       frame.release();
     }
   } released{*this, inputs};

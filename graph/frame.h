@@ -69,7 +69,7 @@ class Frame {
   bool learn_plain(const Node& node);
   // The call as its function gets it; null if it cannot be called by itself.
   std::unique_ptr<DirectCall> call_watched(const OperatorEntry& op, const Stack& arguments, Stack& results);
-  bool use_own_tensors(DirectCall& call, const Node& node, const Stack& results);
+  bool use_own_tensors(DirectCall& call, const Node& node, const Stack& arguments, const Stack& results);
   void take_results(const Node& node, const Stack& results);
   void make_call(Step& step);
   std::size_t number_of(const Step& step) const;  // of its node
@@ -79,13 +79,14 @@ class Frame {
   void join_chains();
   // The steps [begin, end) are made block by block: the first one's operands are read when the last one has written.
   void need_throughout(std::size_t begin, std::size_t end);
-  // The calls from a step on, up to one that is not pointwise.
+  // The calls from a step on that may be a chain, up to one that is not pointwise.
   std::vector<Chain::Call> pointwise_calls(std::size_t first);
   // The tensors that are made and used by the steps [begin, end) alone.
   std::vector<TensorBase> passing_tensors(std::size_t begin, std::size_t end);
   void lay_out_memory();
-  // Which inputs a call writes to.
-  void note_written(const Step& step);
+  // Which inputs calls write to; and that they have.
+  void note_written();
+  void note_writes(const std::vector<Tensor>& inputs) const;
   // A value as the program gets it: in the memory of an input it is a view of that. `known` are those that are there.
   Tensor result_of(ValueId id, std::vector<Tensor>& known);
   // The same for what a leaf keeps as its gradient, of which nobody asks what it is a view of.

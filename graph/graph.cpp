@@ -167,6 +167,21 @@ class NewNumbers {
 
 }  // namespace
 
+std::vector<bool> written_memories(const Graph& graph) {
+  std::vector<bool> is_written(graph.values.size());
+  for (const Node& node : graph.nodes) {
+    const ArgumentList arguments = node.op->schema().arguments();
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (!arguments[i].is_write()) continue;
+      for_each_item<ValueId>(arguments[i], node.arguments[i], [&](ValueId id) {
+        if (id == kNoValue) return;
+        is_written[static_cast<std::size_t>(graph.values[static_cast<std::size_t>(id)].memory)] = true;
+      });
+    }
+  }
+  return is_written;
+}
+
 Graph renumbered(const Graph& graph) {
   NewNumbers numbers(graph);
   Graph result;

@@ -11,6 +11,7 @@
 // make another graph of it, which computes the same.
 #pragma once
 
+#include <keyway/graph/boxed_values.h>
 #include <keyway/tensor.h>
 
 #include <cstdint>
@@ -26,10 +27,6 @@ enum class Level : std::uint8_t {
   Executed,  // at Functionalize, below Autograd: what is executed, gradient formulas and fused steps among it;
              // operators that are written with others are replaced by what they call
 };
-
-// A tensor of a graph, by its number.
-using ValueId = std::int64_t;
-inline constexpr ValueId kNoValue = -1;  // an undefined tensor in a list
 
 // All of a tensor but its elements.
 struct TensorInfo {
@@ -68,6 +65,9 @@ struct Input {
   // Of a leaf: whether it has a gradient then, if the program asked before it gave it another one.
   std::optional<bool> has_grad = std::nullopt;
   std::optional<FrozenState> frozen = std::nullopt;  // of a constant: see passes/freeze.h
+  bool is_inference = false;  // made in inference mode
+  // Of a leaf with hooks, whose calls are in the graph: what autograd::leaf_hook_changes() was.
+  std::optional<std::uint64_t> hooks = std::nullopt;
 };
 
 // What the program leaves as the gradient that a leaf keeps; kNoValue for none.
@@ -114,56 +114,12 @@ struct Graph {
 // those of values, and each call has the arguments and results of its operator.
 KEYWAY_API void check(const Graph& graph);
 
+// Whether calls write to a memory, of each by its number.
+std::vector<bool> written_memories(const Graph& graph);
+
 // The same graph, in which values are numbered in the order in which they are made, inputs first; values that nothing
 // makes are left out.
 Graph renumbered(const Graph& graph);
-
-// Calls visit(id) for each tensor of the values, which belong to `arguments` of a schema; kNoValue for one that is
-// absent from a list.
-template <typename F>
-void for_each_value(const ArgumentList& arguments, const Stack& values, F&& visit);
-
-// Whether a value of that type holds tensors, by itself, in a list or in a list of lists.
-KEYWAY_API bool is_of_tensors(SchemaType type);
-
-template <typename F>
-void for_each_value(const ArgumentList& arguments, const Stack& values, F&& visit) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i].is_none() || !is_of_tensors(arguments[i].type())) continue;
-    if (values[i].is(ValueTag::Int)) {
-      visit(values[i].to_int());
-    } else if (values[i].is(ValueTag::IntList)) {
-      for (const ValueId id : values[i].to_int_list()) visit(id);
-    } else {
-      for (const std::vector<ValueId>& list : values[i].to_list_of<std::vector<ValueId>>())
-        for (const ValueId id : list) visit(id);
-    }
-  }
-}
-
-// The values with another number for each tensor: what `change` makes of it.
-template <typename F>
-Stack with_values(const ArgumentList& arguments, const Stack& values, F&& change) {
-  Stack changed = values;
-  const auto change_list = [&](std::vector<ValueId> list) {
-    for (ValueId& id : list) id = change(id);
-    return list;
-  };
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i].is_none() || !is_of_tensors(arguments[i].type())) continue;
-    if (values[i].is(ValueTag::Int)) {
-      changed[i] = IValue(ValueId{change(values[i].to_int())});
-    } else if (values[i].is(ValueTag::IntList)) {
-      changed[i] = IValue(change_list(values[i].to_int_list()));
-    } else {
-      std::vector<std::vector<ValueId>> lists;
-      for (const std::vector<ValueId>& list : values[i].to_list_of<std::vector<ValueId>>())
-        lists.push_back(change_list(list));
-      changed[i] = IValue(std::move(lists));
-    }
-  }
-  return changed;
-}
 
 // "float32[2, 3] stride [1, 2] offset 4 on cuda:0 requires_grad": strides of a tensor that is not contiguous, an offset
 // other than 0, a device other than the CPU.

@@ -1,3 +1,6 @@
+#include <keyway/autograd/anomaly_mode.h>
+#include <keyway/autograd/leaf_hooks.h>
+#include <keyway/autograd/saved_tensor_hooks.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/call/call.h>
@@ -6,52 +9,11 @@
 #include <keyway/graph/recorder.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace keyway::inline v1::graph {
 
 using Origin = SeenTensors::Origin;
-
-SeenTensors::Seen* SeenTensors::find(const TensorBase& tensor) {
-  const auto found = tensors_.find(tensor.impl());
-  return found == tensors_.end() ? nullptr : &found->second;
-}
-
-SeenTensors::Memory* SeenTensors::find_memory(const TensorBase& tensor) {
-  const auto found = memories_.find(tensor.storage().impl());
-  return found == memories_.end() ? nullptr : &found->second;
-}
-
-SeenTensors::Memory& SeenTensors::memory_of(const TensorBase& tensor, Origin origin) {
-  const auto [found, is_new] = memories_.try_emplace(tensor.storage().impl());
-  if (is_new) {
-    const auto storage = intrusive_ptr<StorageImpl>::retain(tensor.storage().impl());
-    found->second = {weak_intrusive_ptr<StorageImpl>(storage), origin, {}, true, tensor.storage().nbytes()};
-  }
-  return found->second;
-}
-
-void SeenTensors::add(const TensorBase& tensor, ValueId value, Origin origin) {
-  std::vector<ValueId>& values = memory_of(tensor, origin).values;
-  if (std::ranges::find(values, value) == values.end()) values.push_back(value);
-  tensors_.insert_or_assign(tensor.impl(),
-                            Seen{weak_intrusive_ptr<TensorImpl>(tensor.impl_ptr()), value, tensor.storage().impl()});
-}
-
-std::vector<std::pair<TensorBase, ValueId>> SeenTensors::alive() const {
-  std::vector<std::pair<TensorBase, ValueId>> alive;
-  for (const auto& [impl, seen] : tensors_) {
-    TensorBase tensor(seen.tensor.lock());
-    if (tensor.defined()) alive.emplace_back(std::move(tensor), seen.value);
-  }
-  return alive;
-}
-
-void SeenTensors::move_memory(const TensorBase& tensor, Origin origin) {
-  Seen& seen = tensors_.at(tensor.impl());
-  if (seen.storage == tensor.storage().impl()) return;
-  std::erase(memories_.at(seen.storage).values, seen.value);
-  add(tensor, seen.value, origin);
-}
 
 namespace {
 
@@ -104,11 +66,23 @@ std::string where_now() {
   return site.empty() ? "" : "; at " + site;
 }
 
+// The gradient that a leaf keeps; undefined if it has none.
+TensorBase kept_grad(const TensorBase& leaf) {
+  const AutogradMetaInterface* const meta = leaf.impl()->autograd_meta();
+  return meta == nullptr ? TensorBase() : TensorBase(meta->grad());
+}
+
 bool gives_tensors(const FunctionSchema& schema) {
   return std::ranges::any_of(schema.returns(), [](const Argument result) { return is_of_tensors(result.type()); });
 }
 
 }  // namespace
+
+Recorder::Recorder(Level level, Capture::Refusal refusal)
+    : refusal_(refusal), has_saved_tensor_hooks_(autograd::saved_tensor_hooks != nullptr) {
+  graph_.level = level;
+  graph_.surroundings = Surroundings::now();
+}
 
 void Recorder::refuse(const std::string& reason) {
   if (refused_.empty()) refused_ = "capture: " + reason + where_now();
@@ -116,6 +90,7 @@ void Recorder::refuse(const std::string& reason) {
   graph_.inputs.clear();  // what they refer to may go
   graph_.nodes.clear();
   inputs_.clear();
+  input_numbers_.clear();
   seen_ = SeenTensors();
 }
 
@@ -130,17 +105,26 @@ void Recorder::add_argument(const Tensor& tensor, std::string name) {
       graph_.inputs.size());
   check_is_leaf(tensor, "argument " + std::to_string(graph_.inputs.size()));
   if (!refused_.empty()) return;
-  inputs_.push_back(tensor);
-  if (const SeenTensors::Seen* seen = seen_.find(tensor)) {  // the same tensor twice
-    graph_.inputs.push_back({seen->value, std::move(name)});
-    return;
-  }
+  if (const SeenTensors::Seen* seen = seen_.find(tensor))  // the same tensor twice
+    return add_input({seen->value, std::move(name)}, tensor);
   const ValueId id = add_value(tensor, Origin::Argument);
-  graph_.inputs.push_back({id, std::move(name)});
+  add_input({id, std::move(name)}, tensor);
   note_first_grad(tensor, id);
   // Whether another tensor than the arguments lies in the memory.
   SeenTensors::Memory& memory = *seen_.find_memory(tensor);
   memory.origin = tensor.storage().use_count() > memory.values.size() ? Origin::SharedArgument : Origin::Argument;
+}
+
+void Recorder::add_input(Input input, const TensorBase& tensor) {
+  input_numbers_.emplace(input.value, graph_.inputs.size());
+  input.is_inference = tensor.is_inference();
+  graph_.inputs.push_back(std::move(input));
+  inputs_.push_back(tensor);
+}
+
+Input* Recorder::input_of(ValueId id) {
+  const auto found = input_numbers_.find(id);
+  return found == input_numbers_.end() ? nullptr : &graph_.inputs[found->second];
 }
 
 ValueId Recorder::add_value(const TensorBase& tensor, Origin origin) {
@@ -165,8 +149,7 @@ ValueId Recorder::add_state(const TensorBase& tensor) {
     input.state = Tensor(tensor);
   else
     input.grad_of = leaf->second;
-  graph_.inputs.push_back(std::move(input));
-  inputs_.push_back(tensor);
+  add_input(std::move(input), tensor);
   note_first_grad(tensor, id);
   return id;
 }
@@ -177,6 +160,8 @@ ValueId Recorder::value_of(const TensorBase& tensor) {
     refuse("a tensor of vmap, forward mode or a wrapper is used at this level");
     return kNoValue;
   }
+  check_is_own(tensor, seen_.find_memory(tensor) != nullptr);
+  if (!refused_.empty()) return kNoValue;
   if (const SeenTensors::Seen* seen = seen_.find(tensor)) {
     if (seen->storage == tensor.storage().impl() && now_[static_cast<std::size_t>(seen->value)].is_of(tensor))
       return seen->value;
@@ -192,6 +177,13 @@ ValueId Recorder::value_of(const TensorBase& tensor) {
     return kNoValue;
   }
   return value_in_memory(tensor, *memory);
+}
+
+void Recorder::check_is_own(const TensorBase& tensor, bool is_known) {
+  if (watch_.is_written_elsewhere(tensor.storage()))
+    return refuse("another thread has written to a tensor of the program: a graph has the calls of one thread");
+  if (!is_known && watch_.is_made_elsewhere(tensor.storage()))
+    refuse("another thread has made a tensor of the program since it began: a graph has the calls of one thread");
 }
 
 // Of a tensor that no call has made.
@@ -237,20 +229,15 @@ void Recorder::note_within_call(const Stack& results) {
 }
 
 void Recorder::note_first_grad(const TensorBase& leaf, ValueId id) {
-  const AutogradMetaInterface* const meta = leaf.impl()->autograd_meta();
-  if (meta == nullptr || !meta->grad() || grads_.contains(id)) return;
-  first_grads_.emplace(meta->grad().get(), id);
+  const TensorBase grad = kept_grad(leaf);
+  if (!grad.defined() || grads_.contains(id)) return;
+  first_grads_.emplace(grad.impl(), id);
   // It may have been met before its leaf.
-  const SeenTensors::Seen* const seen = seen_.find(TensorBase(meta->grad()));
+  const SeenTensors::Seen* const seen = seen_.find(grad);
   Input* const input = seen == nullptr ? nullptr : input_of(seen->value);
   if (input == nullptr || !input->is_state) return;
   input->grad_of = id;
   input->state = Tensor();
-}
-
-const Input* Recorder::input_of(ValueId id) const {
-  const auto found = std::ranges::find(graph_.inputs, id, &Input::value);
-  return found == graph_.inputs.end() ? nullptr : &*found;
 }
 
 void Recorder::grad_asked(const TensorBase& leaf) {
@@ -258,8 +245,12 @@ void Recorder::grad_asked(const TensorBase& leaf) {
   const ValueId id = value_of(leaf);
   Input* const input = id == kNoValue ? nullptr : input_of(id);
   if (input == nullptr || grads_.contains(id) || input->has_grad) return;
-  const AutogradMetaInterface* const meta = leaf.impl()->autograd_meta();
-  input->has_grad = meta != nullptr && meta->grad();
+  const TensorBase grad = kept_grad(leaf);
+  input->has_grad = grad.defined();
+  const SeenTensors::Seen* const seen = grad.defined() ? seen_.find(grad) : nullptr;
+  const Input* const of_grad = seen == nullptr ? nullptr : input_of(seen->value);
+  if (of_grad != nullptr && !of_grad->is_state)
+    refuse("an argument is the gradient of a leaf, which the program uses as such, too: a run could be given another");
 }
 
 void Recorder::grad_set(const TensorBase& leaf, const TensorBase& grad) {
@@ -290,6 +281,8 @@ void Recorder::check_is_leaf(const TensorBase& tensor, const std::string& which)
 
 void Recorder::alias_made(const TensorBase& of, const TensorBase& alias) {
   if (!refused_.empty() || is_for_transforms(of)) return;
+  // As written, a tensor within the call that goes on, which the program does not see.
+  if (graph_.level == Level::Program && calls_within_ > 0 && seen_.find(of) == nullptr) return;
   // A result of the call that goes on: it is known when the call has ended.
   const SeenTensors::Memory* const memory = seen_.find_memory(of);
   if (memory != nullptr && memory->origin == Origin::WithinCall && memory->values.empty()) return;
@@ -311,29 +304,6 @@ ValueId Recorder::result_of(const TensorBase& tensor, const std::vector<TensorBa
   return id;
 }
 
-template <typename NumberOf>
-Stack Recorder::numbered(const ArgumentList& arguments, const Stack& values, NumberOf&& number_of) {
-  const auto numbers_of = [&](const std::vector<TensorBase>& tensors) {
-    std::vector<ValueId> numbers;
-    for (const TensorBase& tensor : tensors) numbers.push_back(number_of(tensor));
-    return numbers;
-  };
-  Stack numbered = values;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!is_of_tensors(arguments[i].type()) || values[i].is_none()) continue;
-    if (values[i].is_tensor()) {
-      numbered[i] = values[i].tensor_ref().defined() ? IValue(number_of(values[i].tensor_ref())) : IValue();
-    } else if (values[i].is(ValueTag::TensorList)) {
-      numbered[i] = IValue(numbers_of(values[i].to_tensor_list()));
-    } else {
-      std::vector<std::vector<ValueId>> lists;
-      for (const std::vector<TensorBase>& tensors : values[i].to_tensor_lists()) lists.push_back(numbers_of(tensors));
-      numbered[i] = IValue(std::move(lists));
-    }
-  }
-  return numbered;
-}
-
 void Recorder::check_recordable(const OperatorEntry& op, const Stack& arguments) {
   if (reads_elements(op))
     refuse(op.short_name() +
@@ -341,6 +311,19 @@ void Recorder::check_recordable(const OperatorEntry& op, const Stack& arguments)
            "tensors instead");
   if (std::ranges::any_of(arguments, is_with_tensors))
     refuse(op.short_name() + " takes tensors in a dictionary, which a graph has no place for");
+}
+
+void Recorder::check_modes() {
+  if (included_keys().has(Functionality::Python))
+    return refuse("a mode of Python sees the calls, and would not see those of a graph");
+  if (InferenceMode::is_enabled() != graph_.surroundings.inference)
+    return refuse("the program enters or leaves inference mode, which a run would not: run the graph within the mode");
+  if (autograd::saved_tensor_hooks != nullptr && (graph_.level == Level::Program || has_saved_tensor_hooks_))
+    return refuse(
+        "hooks of saved tensors are set, which a run would not set: capture what is executed, and set them in "
+        "the program");
+  if (graph_.level == Level::Executed && autograd::AnomalyMode::is_enabled())
+    refuse("anomaly mode is on, which looks at each gradient, as a run would not");
 }
 
 void Recorder::check_is_set(const OperatorEntry& op, const Stack& values) {
@@ -363,8 +346,7 @@ void Recorder::call(const OperatorEntry& op, DispatchKeySet below, Stack& values
   if (graph_.level == Level::Executed && is_written_with_others(op, below)) return redispatch_boxed(op, below, values);
   const ExcludeDispatchKeyGuard unrecorded(
       DispatchKeySet(graph_.level == Level::Program ? Functionality::Tracer : Functionality::Functionalize));
-  if (refused_.empty() && included_keys().has(Functionality::Python))
-    refuse("a mode of Python sees the calls, and would not see those of a graph");
+  if (refused_.empty()) check_modes();
   if (refused_.empty()) check_recordable(op, values);
   if (refused_.empty()) check_is_set(op, values);
   if (!refused_.empty()) return redispatch_boxed(op, below, values);
@@ -378,7 +360,7 @@ void Recorder::call(const OperatorEntry& op, DispatchKeySet below, Stack& values
 void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
   const FunctionSchema& schema = op.schema();
   Node node{&op,
-            numbered(schema.arguments(), values, [&](const TensorBase& t) { return value_of(t); }),
+            with_numbers(schema.arguments(), values, [&](const TensorBase& t) { return value_of(t); }),
             {},
             call_site(),
             !grad_enabled()};
@@ -408,7 +390,7 @@ void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& valu
     result_of(tensor, arguments);
     if (SeenTensors::Memory* memory = seen_.find_memory(tensor)) memory->is_set = true;
   }
-  node.results = numbered(schema.returns(), values, [&](const TensorBase& t) { return result_of(t, arguments); });
+  node.results = with_numbers(schema.returns(), values, [&](const TensorBase& t) { return result_of(t, arguments); });
   if (gives_unset_memory(op)) {
     for_each_tensor(values, [&](const TensorBase& tensor) { seen_.find_memory(tensor)->is_set = false; });
   }
@@ -440,6 +422,8 @@ ValueId Recorder::output_of(const TensorBase& tensor, std::size_t number) {
 
 void Recorder::check_inputs() {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    check_is_own(inputs_[i], /*is_known=*/true);
+    if (!refused_.empty()) return;
     const SeenTensors::Seen& seen = *seen_.find(inputs_[i]);
     const bool is_as_seen = seen.value == graph_.inputs[i].value && seen.storage == inputs_[i].storage().impl() &&
                             now_[static_cast<std::size_t>(seen.value)].is_of(inputs_[i]);
@@ -455,12 +439,10 @@ ValueId Recorder::kept_value(const std::vector<Tensor>& outputs) const {
   // The history of results keeps what their gradients need.
   if (std::ranges::any_of(outputs, [](const Tensor& output) { return output.defined() && output.requires_grad(); }))
     return kNoValue;
-  const auto is_grad = [&](ValueId id) {
-    return std::ranges::any_of(grads_, [&](const auto& grad) { return grad.second == id; });
-  };
-  const auto is_output = [&](const TensorBase& tensor) {
-    return std::ranges::any_of(outputs, [&](const Tensor& output) { return output.is_same(tensor); });
-  };
+  std::unordered_set<ValueId> grads;
+  for (const auto& [leaf, grad] : grads_) grads.insert(grad);
+  std::unordered_set<const TensorImpl*> results;
+  for (const Tensor& output : outputs) results.insert(output.impl());
   const std::vector<std::pair<TensorBase, ValueId>> alive = seen_.alive();
   // A view keeps what it is a view of.
   std::unordered_map<const TensorImpl*, std::uint32_t> views;
@@ -468,7 +450,7 @@ ValueId Recorder::kept_value(const std::vector<Tensor>& outputs) const {
     if (autograd::is_view(tensor)) ++views[autograd::view_base(tensor).impl()];
   }
   for (const auto& [tensor, id] : alive) {
-    if (input_of(id) != nullptr || is_grad(id) || is_output(tensor)) continue;
+    if (is_input(id) || grads.contains(id) || results.contains(tensor.impl())) continue;
     const auto of = views.find(tensor.impl());
     if (of == views.end() || tensor.use_count() > 1 + of->second) return id;  // `alive` itself keeps it
   }
@@ -490,6 +472,13 @@ void Recorder::check_kept(const std::vector<Tensor>& outputs) {
          " beyond its end, which a run of the graph would not: return it");
 }
 
+void Recorder::note_hooks() {
+  if (graph_.level == Level::Program) return;  // a backward of it runs them
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (autograd::has_leaf_hooks(inputs_[i])) graph_.inputs[i].hooks = autograd::leaf_hook_changes();
+  }
+}
+
 Graph Recorder::finish(const std::vector<Tensor>& outputs) {
   if (refused_.empty()) check_inputs();
   if (refused_.empty()) check_kept(outputs);
@@ -497,7 +486,13 @@ Graph Recorder::finish(const std::vector<Tensor>& outputs) {
     graph_.outputs.push_back(outputs[i].defined() ? output_of(outputs[i], i) : kNoValue);
   }
   if (!refused_.empty()) KEYWAY_FAIL(Value, "{}", refused_);
-  for (const auto& [leaf, grad] : grads_) graph_.grads.push_back({leaf, grad});
+  for (const auto& [leaf, grad] : grads_) {
+    // What a result is may have become a value of its own.
+    const TensorBase kept = grad == kNoValue ? TensorBase() : kept_grad(inputs_[input_numbers_.at(leaf)]);
+    const SeenTensors::Seen* const seen = kept.defined() ? seen_.find(kept) : nullptr;
+    graph_.grads.push_back({leaf, seen == nullptr ? grad : seen->value});
+  }
+  note_hooks();
   return renumbered(graph_);
 }
 

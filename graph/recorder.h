@@ -3,6 +3,8 @@
 
 #include <keyway/graph/capture.h>
 #include <keyway/graph/graph.h>
+#include <keyway/graph/seen_tensors.h>
+#include <keyway/graph/storage_watch.h>
 
 #include <map>
 #include <string>
@@ -10,48 +12,9 @@
 
 namespace keyway::inline v1::graph {
 
-// The tensors that a capture has seen, and which values they are. It holds weak references: a tensor lives as long as
-// in a program that is not captured, and no other can come to stand at its address.
-class SeenTensors {
- public:
-  struct Seen {
-    weak_intrusive_ptr<TensorImpl> tensor;
-    ValueId value;
-    const StorageImpl* storage;   // as the last call left it
-    bool is_made_beside = false;  // by autograd, over the memory of the tensor that is the value
-  };
-  // Where memory is from decides what a tensor over it is that no call has made.
-  enum class Origin : std::uint8_t { Call, WithinCall, State, Argument, SharedArgument };
-  struct Memory {
-    weak_intrusive_ptr<StorageImpl> storage;
-    Origin origin;
-    std::vector<ValueId> values;  // that lie in it
-    bool is_set = true;           // false until a call writes to what empty() gave
-    std::size_t bytes = 0;        // that it has
-  };
-
-  Seen* find(const TensorBase& tensor);
-  Memory* find_memory(const TensorBase& tensor);
-  void add(const TensorBase& tensor, ValueId value, Origin origin_of_memory);
-  // Memory that a call has made for itself: no value lies there.
-  void add_memory_within_call(const TensorBase& tensor) { memory_of(tensor, Origin::WithinCall); }
-  // Those that are alive.
-  std::vector<std::pair<TensorBase, ValueId>> alive() const;
-  // After a call that may have given a tensor that was seen other memory.
-  void move_memory(const TensorBase& tensor, Origin origin);
-
- private:
-  Memory& memory_of(const TensorBase& tensor, Origin origin);
-  std::unordered_map<const TensorImpl*, Seen> tensors_;
-  std::unordered_map<const StorageImpl*, Memory> memories_;
-};
-
 class Recorder {
  public:
-  Recorder(Level level, Capture::Refusal refusal) : refusal_(refusal) {
-    graph_.level = level;
-    graph_.surroundings = Surroundings::now();
-  }
+  Recorder(Level level, Capture::Refusal refusal);
 
   Level level() const { return graph_.level; }
   bool is_refused() const { return !refused_.empty(); }
@@ -86,32 +49,40 @@ class Recorder {
   void check_inputs();
   ValueId value_in_memory(const TensorBase& tensor, const SeenTensors::Memory& memory);
   ValueId add_state(const TensorBase& tensor);
+  // Remembers which hooks leaves have: their calls are in the graph.
+  void note_hooks();
   // Refuses an input through which gradients would flow out of the graph.
   void check_is_leaf(const TensorBase& tensor, const std::string& which);
   // Whether it lies in the memory of an argument or of state.
   bool is_from_outside(const TensorBase& tensor);
   // Remembers which gradient a new input keeps when the program begins.
   void note_first_grad(const TensorBase& leaf, ValueId id);
-  const Input* input_of(ValueId id) const;
-  Input* input_of(ValueId id) { return const_cast<Input*>(std::as_const(*this).input_of(id)); }
+  // The input that a value is; null for other values.
+  Input* input_of(ValueId id);
+  bool is_input(ValueId id) const { return input_numbers_.contains(id); }
+  void add_input(Input input, const TensorBase& tensor);
   ValueId add_value(const TensorBase& tensor, SeenTensors::Origin origin);
   // The value of a tensor that a call gave, or wrote to.
   ValueId result_of(const TensorBase& tensor, const std::vector<TensorBase>& arguments);
-  // A stack with numbers for the tensors.
-  template <typename NumberOf>
-  Stack numbered(const ArgumentList& arguments, const Stack& values, NumberOf&& number_of);
+  // Refuses what the thread's modes make of calls, and would not make of those of a graph.
+  void check_modes();
+  // Refuses a tensor that another thread has made or written to since the program began.
+  void check_is_own(const TensorBase& tensor, bool is_known);
   // What is wrong with a call that reads what no call has written, as it is not seen who has.
   void check_is_set(const OperatorEntry& op, const Stack& values);
   void check_recordable(const OperatorEntry& op, const Stack& arguments);
   void record(const OperatorEntry& op, DispatchKeySet below, Stack& values);
 
   Graph graph_;
+  StorageWatch watch_;
   SeenTensors seen_;
   std::vector<TensorInfo> now_;                                 // of each value, as the last call left it
   std::vector<TensorBase> inputs_;                              // of the graph
+  std::unordered_map<ValueId, std::size_t> input_numbers_;      // the first input that is the value
   std::unordered_map<const TensorImpl*, ValueId> first_grads_;  // the leaves that keep them
   std::map<ValueId, ValueId> grads_;                            // what leaves have been given since
   Capture::Refusal refusal_;
+  const bool has_saved_tensor_hooks_;  // when the program begins
   bool keeps_inputs_ = false;
   int calls_within_ = 0;  // how many recorded calls go on
   std::string refused_;   // the first reason; empty: none yet

@@ -8,6 +8,7 @@
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
+#include <keyway/python/tensor_reference.h>
 
 #include <memory>
 #include <nanobind/stl/optional.h>
@@ -34,14 +35,22 @@ class RunnableGraph {
       plan_ = std::make_unique<graph::Plan>(std::move(graph));
     else
       calls_ = std::make_unique<graph::Interpreter>(std::move(graph));
+    for (const graph::Input& input : this->graph().inputs) {
+      if (input.state.defined()) state_.emplace_back(input.state);
+    }
   }
 
-  const Graph& graph() const { return plan_ == nullptr ? calls_->graph() : plan_->graph(); }
+  const Graph& graph() const {
+    KEYWAY_CHECK(plan_ != nullptr || calls_ != nullptr, "a graph is used that the garbage collector has taken");
+    return plan_ == nullptr ? calls_->graph() : plan_->graph();
+  }
   std::optional<std::string> mismatch(const std::vector<Tensor>& arguments) const {
+    static_cast<void>(graph());
     return plan_ == nullptr ? calls_->mismatch(arguments) : plan_->mismatch(arguments);
   }
   // The results, or why the graph does not hold for these arguments.
   nb::object attempt(const std::vector<Tensor>& arguments) {
+    static_cast<void>(graph());
     std::vector<Tensor> results;
     const std::optional<std::string> why = unlocked(
         [&] { return plan_ == nullptr ? calls_->try_run(arguments, results) : plan_->try_run(arguments, results); });
@@ -53,6 +62,7 @@ class RunnableGraph {
     return nodes;
   }
   nb::dict statistics() const {
+    static_cast<void>(graph());
     const graph::Plan::Statistics known = plan_ == nullptr ? graph::Plan::Statistics{} : plan_->statistics();
     nb::dict statistics;
     statistics["direct_calls"] = known.direct_calls;
@@ -63,16 +73,42 @@ class RunnableGraph {
     return statistics;
   }
 
+  int visit_state(visitproc visit, void* arg) const {
+    for (const TensorReference& state : state_) Py_VISIT(state.object());
+    return 0;
+  }
+  // Lets go of all: nobody reaches it any more.
+  void clear() {
+    const std::vector<TensorReference> state = std::move(state_);  // goes last: it may run anything
+    const auto calls = std::move(calls_);
+    const auto plan = std::move(plan_);
+  }
+
  private:
   std::unique_ptr<graph::Interpreter> calls_;
   std::unique_ptr<graph::Plan> plan_;
+  std::vector<TensorReference> state_;  // what the graph refers to, shown to the garbage collector
+};
+
+int traverse_graph(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<RunnableGraph>(self)->visit_state(visit, arg) : 0;
+}
+int clear_graph(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<RunnableGraph>(self)->clear();
+  return 0;
+}
+PyType_Slot graph_slots[] = {
+    type_slot<traverse_graph>(Py_tp_traverse),
+    type_slot<clear_graph>(Py_tp_clear),
+    {0, nullptr},
 };
 
 }  // namespace
 
 void add_graph(nb::module_& module) {
   graph::set_call_site(call_site);
-  nb::class_<RunnableGraph>(module, "Graph")
+  nb::class_<RunnableGraph>(module, "Graph", nb::type_slots(graph_slots))
       .def("__str__", [](const RunnableGraph& graph) { return graph::to_string(graph.graph()); })
       .def("attempt", &RunnableGraph::attempt, nb::arg("arguments"),
            "The results, or a text that says why the graph does not hold for these arguments.")

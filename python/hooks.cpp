@@ -1,3 +1,4 @@
+#include <keyway/autograd/leaf_hooks.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
@@ -144,6 +145,8 @@ void add_hooks(nb::module_& module) {
   module.def("gradient_hooks", gradient_hooks, "The dict of the functions that get the gradient of a tensor.");
   module.def("post_accumulate_hooks", post_accumulate_hooks,
              "The dict of the functions that get a leaf after backward has added to its grad.");
+  module.def("note_leaf_hook_change", autograd::note_leaf_hook_change,
+             "To be called where hooks of tensors are added or removed.");
   module.def("node_pre_hooks", with_node(pre_hooks), "The dict of the functions that are called before a node runs.");
   module.def("node_post_hooks", with_node(post_hooks), "The dict of the functions that are called after a node.");
 }

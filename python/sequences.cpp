@@ -3,6 +3,7 @@
 #include <keyway/core/dtype/default_dtype.h>
 #include <keyway/core/dtype/promote_types.h>
 #include <keyway/core/dtype/visit_dtype.h>
+#include <keyway/graph/capture.h>
 #include <keyway/python/arrays.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/sequences.h>
@@ -40,6 +41,7 @@ Scalar element_in(PyObject* object, ScalarType dtype) {
     KEYWAY_CHECK(tensor_in(object).numel() == 1,
                  "only tensors of one element can be elements, not one of shape {}: keyway.stack puts tensors together",
                  tensor_in(object).sizes());
+    graph::refuse_within_capture("a tensor that is made of others'");
     number = tensor_in(object).item();
   } else if (!is_integral(dtype, true) && PyLong_Check(object)) {
     number = Scalar(checked_double(object));  // any size

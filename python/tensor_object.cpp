@@ -5,6 +5,7 @@
 #include <keyway/python/module.h>
 #include <keyway/python/node_binding.h>
 #include <keyway/python/tensor_object.h>
+#include <keyway/python/tensor_reference.h>
 #include <keyway/python/tuples.h>
 #include <keyway/python/wrapper_tensor.h>
 
@@ -44,6 +45,7 @@ class ObjectTie final : public TensorExtra {
     static_cast<ObjectTie*>(tensor.impl()->binding())->holds_ = true;
   }
   TensorObject* object() const { return object_; }
+  std::uint32_t& shown_references() { return shown_references_; }
   // A new reference for Python.
   nb::object take(TensorBase tensor) {
     if (!std::exchange(holds_, false)) return nb::borrow(as_object(object_));
@@ -54,6 +56,7 @@ class ObjectTie final : public TensorExtra {
 
  private:
   TensorObject* object_;
+  std::uint32_t shown_references_ = 0;  // of the tensor: TensorReference's
   bool holds_ = false;
 };
 
@@ -125,11 +128,19 @@ void dealloc_tensor(PyObject* self) {
   Py_TRASHCAN_END;
 }
 
+// How many references of the object's tensor the garbage collector sees: the object's own, and those of
+// TensorReference.
+std::uint32_t known_references(TensorObject* object) {
+  const Tensor& tensor = object->tensor;
+  const bool is_tied = tensor.defined() && object_of(*tensor.impl()) == object;
+  return is_tied ? 1 + static_cast<ObjectTie*>(tensor.impl()->binding())->shown_references() : 1;
+}
+
 // What an object whose tensor C++ holds, too, refers to is not shown: a cycle through it is not to be collected.
 int traverse_tensor(PyObject* self, visitproc visit, void* arg) {
   TensorObject* const object = as_tensor(self);
   Py_VISIT(Py_TYPE(self));
-  if (object->tensor.use_count() > 1) return 0;
+  if (object->tensor.use_count() > known_references(object)) return 0;
   Py_VISIT(object->dict);
   Py_VISIT(object->hooks);
   Py_VISIT(object->post_accumulate_hooks);
@@ -202,6 +213,15 @@ const PyType_Slot object_slots[] = {
 };
 
 }  // namespace
+
+TensorReference::TensorReference(const Tensor& tensor) : object_(to_object(tensor)) { change(1); }
+TensorReference::~TensorReference() {
+  if (object_.is_valid()) change(-1);
+}
+void TensorReference::change(int by) const {
+  const Tensor& tensor = tensor_in(object_.ptr());
+  static_cast<ObjectTie*>(tensor.impl()->binding())->shown_references() += static_cast<std::uint32_t>(by);
+}
 
 void add_tensor_class(nb::module_& module, std::initializer_list<std::span<const PyType_Slot>> protocols) {
   std::vector<PyType_Slot> slots(std::begin(object_slots), std::end(object_slots));

@@ -205,7 +205,15 @@ void end_interop_threads() {
   if (pool != nullptr && own_pool == nullptr) pool->end();
 }
 
-void launch_task(const std::shared_ptr<Task>& task) { the_pool().launch(task); }
+void launch_task(const std::shared_ptr<Task>& task) {
+  // A graph is made of the calls of one thread (graph/capture.h).
+  const DispatchKeySet keys = included_keys();
+  if (keys.has(Functionality::Functionalize) || keys.has(Functionality::Tracer)) [[unlikely]] {
+    task->run_unless_begun();
+    return;
+  }
+  the_pool().launch(task);
+}
 
 Task::Task() = default;
 Task::~Task() = default;

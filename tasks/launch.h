@@ -9,6 +9,8 @@
 // Whoever waits for a task that no thread has begun runs it; a thread of the pool that waits for something else makes
 // room for another one. So tasks may launch tasks and wait for them, however many threads there are.
 //
+// Within a capture of a graph a task is run where it is launched, since a graph has the calls of one thread.
+//
 // At the end of the process tasks that run are waited for, and others are dropped. A forked child has no thread of the
 // pool: it starts its own, runs what it waits for, and gets an error for a task that a thread of its parent had begun.
 #pragma once

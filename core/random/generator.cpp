@@ -38,6 +38,11 @@ namespace {
 thread_local constinit ThreadSeed::States* thread_states = nullptr;
 thread_local constinit GeneratorListener generator_listener = nullptr;
 
+void tell_listener() {
+  if (generator_listener != nullptr) [[unlikely]]
+    generator_listener();
+}
+
 GeneratorState& state_in(ThreadSeed::States& states, const void* generator) {
   for (auto& [owner, state] : states.of) {
     if (owner == generator) return state;
@@ -54,7 +59,7 @@ GeneratorState& Generator::Impl::seen() {
 ThreadSeed::ThreadSeed(std::uint64_t seed) : states_(new States{seed, thread_states}) { thread_states = states_.get(); }
 ThreadSeed::~ThreadSeed() { thread_states = states_->outer; }
 
-Generator::Generator(Device device) : impl_(make_intrusive<Impl>(device)) {}
+Generator::Generator(Device device) : impl_(make_intrusive<Impl>(device)) { tell_listener(); }
 Generator::Generator(const Generator&) = default;
 Generator& Generator::operator=(const Generator&) = default;
 Generator::~Generator() = default;
@@ -75,6 +80,7 @@ std::uint64_t Generator::seed() {
 std::uint64_t Generator::initial_seed() const { return get_state().seed; }
 
 GeneratorState Generator::get_state() const {
+  tell_listener();
   const std::lock_guard lock(states_mutex);
   return impl_->seen();
 }
@@ -84,7 +90,7 @@ GeneratorListener exchange_generator_listener(GeneratorListener listener) {
 }
 
 void Generator::set_state(GeneratorState state) {
-  if (generator_listener != nullptr) generator_listener();
+  tell_listener();
   KEYWAY_CHECK(state.call <= kCalls, "A generator's state has call number {}, but a sequence has only 2^48 calls.",
                state.call);
   const std::lock_guard lock(states_mutex);
@@ -140,7 +146,8 @@ Generator& default_cpu_generator() { return default_generator(DeviceType::CPU); 
 Generator& default_generator(Device device) {
   if (device.is_cpu()) {
     static Generator* const generator = [] {
-      auto* const made = new Generator(DeviceType::CPU);
+      auto* const made = new Generator(nullptr);
+      made->impl_ = make_intrusive<Generator::Impl>(DeviceType::CPU);
       made->impl_->is_default = true;
       return made;
     }();
@@ -151,7 +158,7 @@ Generator& default_generator(Device device) {
   auto& [seed, generators] = defaults();
   const auto [entry, is_new] = generators.try_emplace({own.type(), own.index()}, nullptr);
   if (is_new) {
-    entry->second = Generator(own);
+    entry->second.impl_ = make_intrusive<Generator::Impl>(own);
     entry->second.impl_->is_default = true;
     entry->second.impl_->state.seed = seed;
   }

@@ -1,12 +1,12 @@
-// Who hears that a generator is seeded or given a state: what a graph of a thread's calls (graph/capture.h) cannot
-// follow.
+// Who hears that a generator is made, seeded or given a state, or that its state is read: what a graph of a thread's
+// calls (graph/capture.h) cannot follow.
 #pragma once
 
 #include <keyway/core/base/macros.h>
 
 namespace keyway::inline v1 {
 
-// Called in this thread before the change, which it may forbid by throwing. Null: nobody hears. Gives who did before.
+// Called in this thread before it happens, which it may forbid by throwing. Null: nobody hears. Gives who did before.
 using GeneratorListener = void (*)();
 KEYWAY_API GeneratorListener exchange_generator_listener(GeneratorListener listener);
 

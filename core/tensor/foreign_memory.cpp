@@ -1,4 +1,5 @@
 #include <keyway/core/tensor/foreign_memory.h>
+#include <keyway/core/tensor/storage_listener.h>
 
 #include <cstdint>
 #include <utility>
@@ -15,6 +16,7 @@ TensorBase tensor_over(DataPtr data, IntArrayRef sizes, IntArrayRef strides, Sca
                element_size(dtype), dtype);
   const std::size_t bytes = checked_nbytes(sizes, steps, 0, element_size(dtype));
   Storage storage(make_intrusive<StorageImpl>(std::move(data), bytes, /*resizable=*/false));
+  note_made(storage);
   return TensorBase(
       make_intrusive<TensorImpl>(std::move(storage), dtype, sizes, steps, numel, is_contiguous(sizes, steps)));
 }

@@ -3,6 +3,7 @@
 #include <keyway/core/device/held.h>
 #include <keyway/core/device/host_allocator.h>
 #include <keyway/core/tensor/storage.h>
+#include <keyway/core/tensor/storage_listener.h>
 
 namespace keyway::inline v1 {
 
@@ -18,9 +19,8 @@ __attribute__((noinline)) Storage make_device_storage(std::size_t bytes, Device 
                   "memory of {} was asked for, but its allocator gave memory of {}", device, data.device());
   return Storage(make_intrusive<StorageImpl>(std::move(data), bytes, true));
 }
-}  // namespace
 
-Storage make_storage(std::size_t bytes, Device device) {
+Storage make_unnoted(std::size_t bytes, Device device) {
   if (device.type() == DeviceType::CPU && bytes <= StorageImpl::kMaxInlineBytes && cpu_allocator.entry() == nullptr)
       [[likely]] {
     return Storage(StorageImpl::make_inline(bytes));
@@ -32,6 +32,16 @@ Storage make_storage(std::size_t bytes, Device device) {
         make_intrusive<StorageImpl>(allocate_held(Device(DeviceType::CPU), ResourceKind::Memory, bytes), bytes, true));
   }
   return Storage(make_intrusive<StorageImpl>(host_allocator().allocate(bytes), bytes, true));
+}
+
+}  // namespace
+
+constinit std::atomic<const StorageListener*> storage_listener{nullptr};
+
+Storage make_storage(std::size_t bytes, Device device) {
+  Storage storage = make_unnoted(bytes, device);
+  note_made(storage);
+  return storage;
 }
 
 }  // namespace keyway::inline v1

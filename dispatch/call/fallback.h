@@ -19,11 +19,16 @@ void with_arguments(const OperatorEntry& op, Stack& stack, F&& change) {
   std::ranges::move(values, std::back_inserter(stack));
 }
 
+// Without those by which graphs are captured, which watch calls and change nothing.
+inline DispatchKeySet unwatched(DispatchKeySet keys) {
+  return keys.remove(Functionality::Tracer).remove(Functionality::Functionalize);
+}
+
 // Whether a call with these keys runs a function that is written with other operators, and differentiated as what it
 // calls.
 inline bool is_written_with_others(const OperatorEntry& op, DispatchKeySet keys) {
   const Table& table = op.table();
-  return table.info[table.find_past_mark(keys).kernel].key == DispatchKey::CompositeImplicitAutograd;
+  return table.info[table.find_past_mark(unwatched(keys)).kernel].key == DispatchKey::CompositeImplicitAutograd;
 }
 
 }  // namespace keyway::inline v1

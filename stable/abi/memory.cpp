@@ -1,6 +1,7 @@
 // Tensors over memory: of the library's own, of the caller, and views with another geometry.
 #include <keyway/core/base/library_resources.h>
 #include <keyway/core/tensor/geometry.h>
+#include <keyway/core/tensor/storage_listener.h>
 #include <keyway/dispatch/registry/pin_library.h>
 #include <keyway/stable/abi/calls.h>
 #include <keyway/stable/abi/errors.h>
@@ -85,6 +86,7 @@ TensorBase tensor_over(const Blob& blob, Deleter deleter, void* context) {
     memory = DataPtr(blob.data, release.release(), Release::call, blob.device);
   }
   Storage storage(make_intrusive<StorageImpl>(std::move(memory), bytes, /*resizable=*/false));
+  note_made(storage);
   const TensorBase whole(make_intrusive<TensorImpl>(std::move(storage), blob.dtype, blob.sizes, blob.strides,
                                                     checked_numel(blob.sizes),
                                                     is_contiguous(blob.sizes, blob.strides)));

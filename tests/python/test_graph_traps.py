@@ -6,13 +6,12 @@ import dataclasses
 import enum
 import functools
 import pickle
-import threading
 import types
 
 import keyway as kw
 import numpy as np
 import pytest
-from graph_traps import T3, P, Traps, X, big, compare, marked, tried
+from graph_traps import T3, P, Traps, X, compare, marked, tried
 from keyway import graph, nn
 
 TRAPS = Traps()
@@ -25,9 +24,7 @@ FAILING = {
     "counts_in_a_list": "finding 15",
     "dataclass_argument_replaced": "finding 15",
     "list_around": "finding 15",
-    "pool_within": "finding 2",
     "set_attribute_of_compiled_module": "finding 16",
-    "thread_within": "finding 2",
 }
 
 
@@ -246,29 +243,6 @@ def graph_within_compiled(run):
     inner(X())
     f = run(lambda x: inner(x) + 1)
     return [f(T3(1, 2, 3)), f(T3(4, 5, 6)), f(T3(7, 8, 9))]
-
-
-@trap
-def thread_within(run):
-
-    def f(x):
-        r = []
-        t = threading.Thread(target=lambda: r.append(x * 2))
-        t.start()
-        t.join()
-        return r[0] + 1
-    f = run(f)
-    return [f(T3(1, 2, 3)), f(T3(4, 5, 6)), f(T3(7, 8, 9))]
-
-
-@trap
-def pool_within(run):
-    from concurrent.futures import ThreadPoolExecutor
-    pool = ThreadPoolExecutor(1)
-    f = run(lambda x: pool.submit(lambda: x * 2).result() + 1)
-    r = [f(T3(1, 2, 3)), f(T3(4, 5, 6)), f(T3(7, 8, 9))]
-    pool.shutdown()
-    return r
 
 
 @trap

@@ -151,6 +151,12 @@ READS = {
     "data_ptr": lambda x: x * (x.data_ptr() % 2 + 1),
     "tensor of items": lambda x: kw.tensor([x[0].item(), 2.0]),
     "tensor of tensors": lambda x: kw.tensor([x[0], x[1]]),
+    "tensor of rows of tensors": lambda x: kw.tensor([[x[0], 1.0], [2.0, x[1]]]) + x[0],
+    "tensor of one tensor": lambda x: kw.tensor([x.sum()]),
+    "new_tensor of tensors": lambda x: x.new_tensor([x[0], x[1], 1.0]) * x,
+    "as_tensor of tensors": lambda x: kw.as_tensor((x[0], x[1], x[2])) * x,
+    "asarray of tensors": lambda x: kw.asarray([x[0], x[1], x[2]]) * x,
+    "index by a list of tensors": lambda x: x[[(x[0] % 3).long(), (x[1] % 3).long()]],
     "tensor of a tensor": lambda x: x.new_tensor([1.0, 2.0, 3.0]) * x,
     "as_tensor": lambda x: kw.as_tensor(x) * 2,
     "asarray of it": lambda x: kw.asarray(x) * 2,
@@ -244,7 +250,6 @@ READS = {
 
 # Those that fail, and the finding that says why.
 FAILING = {
-    "tensor of tensors": "finding 3",
 }
 
 

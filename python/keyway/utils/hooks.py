@@ -30,6 +30,7 @@ class RemovableHandle:
             raise _C.TypeError(f"{what}: a {type(hook).__name__} cannot be called")
         handle = cls(hooks)
         hooks[handle.id] = hook
+        _C._autograd.note_leaf_hook_change()
         return handle
 
     def remove(self) -> None:
@@ -37,6 +38,7 @@ class RemovableHandle:
         hooks = self.hooks_ref()
         if hooks is not None:
             hooks.pop(self.id, None)
+            _C._autograd.note_leaf_hook_change()
 
     def __enter__(self) -> RemovableHandle:
         return self
