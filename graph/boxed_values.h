@@ -30,6 +30,30 @@ Stack with_tensors(const ArgumentList& arguments, const Stack& numbered, TensorO
   return values;
 }
 
+// The inverse: number_of(tensor) for each tensor; of an undefined one None.
+template <typename NumberOf>
+Stack with_numbers(const ArgumentList& arguments, const Stack& values, NumberOf&& number_of) {
+  const auto list_of = [&](const std::vector<TensorBase>& tensors) {
+    std::vector<ValueId> list;
+    for (const TensorBase& tensor : tensors) list.push_back(tensor.defined() ? number_of(tensor) : kNoValue);
+    return list;
+  };
+  Stack numbered = values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].is_none() || !is_of_tensors(arguments[i].type())) continue;
+    if (values[i].is_tensor()) {
+      numbered[i] = values[i].tensor_ref().defined() ? IValue(number_of(values[i].tensor_ref())) : IValue();
+    } else if (values[i].is(ValueTag::TensorList)) {
+      numbered[i] = IValue(list_of(values[i].to_tensor_list()));
+    } else {
+      std::vector<std::vector<ValueId>> lists;
+      for (const std::vector<TensorBase>& tensors : values[i].to_tensor_lists()) lists.push_back(list_of(tensors));
+      numbered[i] = IValue(std::move(lists));
+    }
+  }
+  return numbered;
+}
+
 // Calls take(id, tensor) for each tensor that a call gave. Throws keyway::Error(Value) if a list has other tensors than
 // in the capture.
 template <typename Take>

@@ -57,8 +57,9 @@ class KEYWAY_API Capture {
 
 // Whether calls of this thread are recorded now.
 KEYWAY_API bool is_capturing();
-// For what reads or writes memory beside the dispatcher, or takes numbers out of a tensor: refuses the capture that the
-// thread is in, if there is one, naming what was `asked` for.
+// For what reads or writes memory beside the dispatcher, or takes numbers out of a tensor: makes the calls that the
+// thread has deferred (deferred.h), and refuses the capture that it is in, if there is one, naming what was `asked`
+// for.
 KEYWAY_API void refuse_within_capture(std::string_view asked);
 // Tells where the program is, "model.py:12", for each call that is recorded. Set by the Python package.
 using CallSite = std::string (*)();

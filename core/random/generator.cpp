@@ -38,6 +38,10 @@ namespace {
 thread_local constinit ThreadSeed::States* thread_states = nullptr;
 thread_local constinit GeneratorListener generator_listener = nullptr;
 
+void tell_listener() {
+  if (generator_listener != nullptr) generator_listener();
+}
+
 GeneratorState& state_in(ThreadSeed::States& states, const void* generator) {
   for (auto& [owner, state] : states.of) {
     if (owner == generator) return state;
@@ -51,8 +55,17 @@ GeneratorState& Generator::Impl::seen() {
   return is_default && thread_states != nullptr ? state_in(*thread_states, this) : state;
 }
 
-ThreadSeed::ThreadSeed(std::uint64_t seed) : states_(new States{seed, thread_states}) { thread_states = states_.get(); }
-ThreadSeed::~ThreadSeed() { thread_states = states_->outer; }
+ThreadSeed::ThreadSeed(std::uint64_t seed) : states_(new States{seed, thread_states}) {
+  tell_listener();
+  thread_states = states_.get();
+}
+ThreadSeed::~ThreadSeed() {
+  try {
+    tell_listener();
+  } catch (const std::exception&) {  // who listens has noted it, and tells when it ends
+  }
+  thread_states = states_->outer;
+}
 
 Generator::Generator(Device device) : impl_(make_intrusive<Impl>(device)) {}
 Generator::Generator(const Generator&) = default;
@@ -84,7 +97,7 @@ GeneratorListener exchange_generator_listener(GeneratorListener listener) {
 }
 
 void Generator::set_state(GeneratorState state) {
-  if (generator_listener != nullptr) generator_listener();
+  tell_listener();
   KEYWAY_CHECK(state.call <= kCalls, "A generator's state has call number {}, but a sequence has only 2^48 calls.",
                state.call);
   const std::lock_guard lock(states_mutex);

@@ -105,6 +105,7 @@ from keyway._functions.unique import unique_consecutive as unique_consecutive
 from keyway._transforms.vmap import vmap as vmap
 from keyway._autocast import autocast as autocast
 from keyway._compile import compile as compile
+from keyway._deferred import deferred as deferred
 from keyway.autograd.grad_mode import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,
