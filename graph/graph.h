@@ -32,7 +32,7 @@ using ValueId = std::int64_t;
 inline constexpr ValueId kNoValue = -1;  // an undefined tensor in a list
 
 // All of a tensor but its elements.
-struct TensorInfo {
+struct KEYWAY_API TensorInfo {
   explicit TensorInfo(const TensorBase& tensor);
   // Contiguous.
   TensorInfo(ScalarType dtype, Device device, std::vector<std::int64_t> sizes);

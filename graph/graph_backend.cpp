@@ -102,12 +102,12 @@ std::optional<DeviceType> device_type_of(const Graph& graph) {
   return type ? type : DeviceType::CPU;
 }
 
-// As a backend gets it: gradients of leaves are outputs, and state stays with the program.
+// As a backend gets it: all inputs are arguments, and gradients of leaves are outputs.
 Graph for_backend(const Graph& graph) {
   Graph given = graph;
   for (const LeafGrad& grad : given.grads) given.outputs.push_back(grad.grad);
   given.grads.clear();
-  for (Input& input : given.inputs) input.state = Tensor();
+  for (Input& input : given.inputs) input = {input.value, input.name};
   return given;
 }
 

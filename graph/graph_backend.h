@@ -33,8 +33,8 @@ class KEYWAY_API CompiledGraph {
 class KEYWAY_API GraphBackend {
  public:
   virtual ~GraphBackend();
-  // A graph of what is executed, whose tensors lie on devices of the backend's type, or on the CPU. Gradients of leaves
-  // are outputs, behind those of the program; which tensors are state makes no difference. The graph lives until this
+  // A graph of what is executed, whose tensors lie on devices of the backend's type, or on the CPU. All its inputs are
+  // arguments, state too, and gradients of leaves are outputs, behind those of the program. It lives until this
   // returns. What it does not compile it declines: it throws CallDeclined (dispatch/call/call_declined.h) with the
   // reason, and the calls of the graph are made one after the other. Called by several threads at once.
   virtual std::unique_ptr<CompiledGraph> compile(const Graph& graph) = 0;

@@ -231,11 +231,12 @@ int main(int, char** argv) {
   check_graphs();
   check_unloading(plugin);
   // A graph without state does not hold the plug-in.
-  graph::Capture capture(graph::Level::Executed);
-  const auto twice = [](const Tensor& x) { return (x + x).exp(); };
+  const auto twice = [](const Tensor& of) { return (of + of).exp(); };
   Tensor x = ones({3}, TensorOptions().device(Device("accel")));
-  capture.add_argument(x);
-  graph::Executable program(capture.finish({twice(x)}));
+  auto capture = std::make_unique<graph::Capture>(graph::Level::Executed);
+  capture->add_argument(x);
+  graph::Executable program(capture->finish({twice(x)}));
+  capture = nullptr;  // which keeps the argument
   check(equal(program.run({x})[0].to(kCPU), twice(x).to(kCPU)) && program.how() == "by the graph backend of accel",
         "a graph of arguments alone is compiled");
   x = Tensor();

@@ -6,6 +6,7 @@
 #include <keyway/graph/plan.h>
 #include <keyway/nn/nn.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/error_texts.h>
 #include <keyway/tests/graph/random_program.h>
 
 #include <optional>
@@ -170,29 +171,19 @@ TEST_CASE("an error of a deferred call is raised at the flush, and what follows 
   }
   CHECK(error.starts_with("index_select: "));
   CHECK(error.find("the call was deferred") != std::string::npos);
-  CHECK_THROWS_WITH(after + 1, Catch::Matchers::ContainsSubstring("a tensor has no elements"));
-  CHECK_THROWS_WITH(after.data_ptr<float>(), Catch::Matchers::ContainsSubstring("a tensor has no elements"));
+  CHECK(error_of([&] { (void)(after + 1); }).find("a tensor has no elements") != std::string::npos);
+  CHECK(error_of([&] { (void)(after.data_ptr<float>()); }).find("a tensor has no elements") != std::string::npos);
   region.finish();
-  CHECK_THROWS_WITH(after + 1, Catch::Matchers::ContainsSubstring("a tensor has no elements"));
+  CHECK(error_of([&] { (void)(after + 1); }).find("a tensor has no elements") != std::string::npos);
   CHECK((table + 1)[0][0].item<double>() == 2);
 }
 
 TEST_CASE("an error that shapes tell is raised where the call is made") {
   Deferred region;
   const Tensor x = ones({2, 3}) * 2.0;
-  std::string error, eager;
-  try {
-    (void)(x + ones({4}));
-  } catch (const Error& caught) {
-    error = caught.what();
-  }
+  const std::string error = error_of([&] { (void)(x + ones({4})); });
   region.finish();
-  try {
-    (void)(ones({2, 3}) + ones({4}));
-  } catch (const Error& caught) {
-    eager = caught.what();
-  }
-  CHECK(error == eager);
+  CHECK(error == error_of([] { (void)(ones({2, 3}) + ones({4})); }));
   CHECK(x[0][0].item<double>() == 2);
 }
 

@@ -9,12 +9,12 @@
 #include <keyway/graph/executable.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/error_texts.h>
 
-#include <atomic>
+#include <cmath>
 
 using namespace keyway;
 using namespace keyway::graph;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -40,7 +40,7 @@ class CountingGraph final : public CompiledGraph {
   ~CountingGraph() override { --counts_.living; }
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
     ++counts_.runs;
-    return run_inputs(graph_, inputs);
+    return graph::run(graph_, inputs);
   }
 
  private:
@@ -60,10 +60,10 @@ class CountingBackend final : public GraphBackend {
   Counts& counts_;
 };
 
-Tensor two_calls(const Tensor& x) { return (x + 1).exp(); }
+constexpr auto exp_of_next = [](const Tensor& x) { return (x + 1).exp(); };
 
 template <typename F>
-Graph captured(const Tensor& x, F&& program) {
+Graph captured_with(const Tensor& x, F&& program) {
   Capture capture(Level::Executed);
   capture.add_argument(x);
   return capture.finish({program(x)});
@@ -78,14 +78,14 @@ TEST_CASE("a backend compiles a graph once, and what it declines runs call by ca
   Counts counts;
   const GraphBackendRegistration backend =
       register_graph_backend(device.type, std::make_shared<CountingBackend>(counts));
-  Executable program(captured(device.tensor(0), two_calls));
+  Executable program(captured_with(device.tensor(0), exp_of_next));
   CHECK(program.how() == "call by call: it has not run yet");
   for (const double value : {0.0, 1.0, 2.0})
-    CHECK(first(program.run({device.tensor(value)})[0]) == first(two_calls(full({3}, value))));
+    CHECK(first(program.run({device.tensor(value)})[0]) == first(exp_of_next(full({3}, value))));
   CHECK(counts.compiled == 1);
   CHECK(counts.runs == 3);
   CHECK(program.how() == "by the graph backend of graphs");
-  Executable small(captured(device.tensor(0), [](const Tensor& x) { return x * 2.0; }));
+  Executable small(captured_with(device.tensor(0), [](const Tensor& x) { return x * 2.0; }));
   CHECK(first(small.run({device.tensor(3)})[0]) == 6);
   CHECK(small.how() == "call by call: the graph backend of graphs declined it: it is too small");
 }
@@ -95,9 +95,10 @@ TEST_CASE("a graph that does not hold for a call is not run by the backend") {
   Counts counts;
   const GraphBackendRegistration backend =
       register_graph_backend(device.type, std::make_shared<CountingBackend>(counts));
-  Executable program(captured(device.tensor(0), two_calls));
-  CHECK_THROWS_WITH(program.run({ones({2}, TensorOptions().device(Device(device.type, 0)))}),
-                    ContainsSubstring("is float32[2]"));
+  Executable program(captured_with(device.tensor(0), exp_of_next));
+  CHECK(error_of([&] {
+          (void)program.run({ones({2}, TensorOptions().device(Device(device.type, 0)))});
+        }).find("is float32[2]") != std::string::npos);
   CHECK(counts.runs == 0);
 }
 
@@ -115,7 +116,7 @@ TEST_CASE("state, changes in place and gradients of leaves are as in the program
   };
   step(x);  // the gradient is there from then on
   const std::uint32_t version = x.impl()->version();
-  Executable program(captured(x, step));
+  Executable program(captured_with(x, step));
   const std::vector<Tensor> results = program.run({x});
   CHECK(program.how() == "by the graph backend of graphs");
   CHECK(first(x) == 6);
@@ -127,14 +128,15 @@ TEST_CASE("state, changes in place and gradients of leaves are as in the program
 TEST_CASE("a backend that is withdrawn lets go of what it compiled, and graphs run on without it") {
   const Device2 device;
   Counts counts;
-  Executable program(captured(device.tensor(0), two_calls));
+  Executable program(captured_with(device.tensor(0), exp_of_next));
   CHECK(first(program.run({device.tensor(0)})[0]) == std::exp(1.0f));
   CHECK(program.how() == "call by call: no graph backend serves graphs");
   {
     const GraphBackendRegistration backend =
         register_graph_backend(device.type, std::make_shared<CountingBackend>(counts));
-    CHECK_THROWS_WITH(register_graph_backend(device.type, std::make_shared<CountingBackend>(counts)),
-                      ContainsSubstring("the device type has one"));
+    CHECK(error_of([&] {
+            (void)register_graph_backend(device.type, std::make_shared<CountingBackend>(counts));
+          }).find("the device type has one") != std::string::npos);
     program.run({device.tensor(0)});
     CHECK(program.how() == "by the graph backend of graphs");
     CHECK(counts.living == 1);
@@ -154,18 +156,22 @@ TEST_CASE("outputs that are not the graph's are an error that names the backend"
   };
   const Device2 device;
   const GraphBackendRegistration backend = register_graph_backend(device.type, std::make_shared<WrongBackend>());
-  Executable same_memory(captured(device.tensor(0), two_calls));
-  CHECK_THROWS_WITH(same_memory.run({device.tensor(0)}),
-                    ContainsSubstring("output 0 of the graph backend of graphs shares memory with input 0"));
-  Executable other_sizes(captured(device.tensor(0), [](const Tensor& x) { return x.exp().sum(); }));
-  CHECK_THROWS_WITH(other_sizes.run({device.tensor(0)}), ContainsSubstring("but the graph has float32[]"));
+  Executable same_memory(captured_with(device.tensor(0), exp_of_next));
+  CHECK(error_of([&] {
+          (void)same_memory.run({device.tensor(0)});
+        }).find("output 0 of the graph backend of graphs shares memory with input 0") != std::string::npos);
+  Executable other_sizes(captured_with(device.tensor(0), [](const Tensor& x) { return x.exp().sum(); }));
+  CHECK(error_of([&] { (void)other_sizes.run({device.tensor(0)}); }).find("but the graph has float32[]") !=
+        std::string::npos);
 }
 
 TEST_CASE("there are no graph backends of the CPU, and none that is null") {
-  CHECK_THROWS_WITH(register_graph_backend(DeviceType::CPU, nullptr), ContainsSubstring("it is null"));
+  CHECK(error_of([&] { (void)register_graph_backend(DeviceType::CPU, nullptr); }).find("it is null") !=
+        std::string::npos);
   Counts counts;
-  CHECK_THROWS_WITH(register_graph_backend(DeviceType::CPU, std::make_shared<CountingBackend>(counts)),
-                    ContainsSubstring("are plans"));
+  CHECK(error_of([&] {
+          (void)register_graph_backend(DeviceType::CPU, std::make_shared<CountingBackend>(counts));
+        }).find("are plans") != std::string::npos);
 }
 
 TEST_CASE("graphs of deferred calls go to the backend of their device when they come again") {
@@ -175,8 +181,8 @@ TEST_CASE("graphs of deferred calls go to the backend of their device when they 
       register_graph_backend(device.type, std::make_shared<CountingBackend>(counts));
   Deferred region;
   for (const double value : {0.0, 1.0, 2.0}) {
-    const Tensor y = two_calls(device.tensor(value) * 1.25);
-    CHECK(first(y) == first(two_calls(full({3}, value) * 1.25)));
+    const Tensor y = exp_of_next(device.tensor(value) * 1.25);
+    CHECK(first(y) == first(exp_of_next(full({3}, value) * 1.25)));
   }
   region.finish();
   CHECK(counts.runs >= 1);
