@@ -97,19 +97,25 @@ std::optional<Stream> stream_of(const Stack& values) {
   return device ? std::optional(current_stream(*device)) : std::nullopt;
 }
 
-// The thread's state as if nothing had been set, with gradients off: what deferred calls run in.
+// The thread's state as if nothing had been set, with gradients off, and the default dtype of then: what deferred calls
+// run in.
 class PlainState {
  public:
-  PlainState() : before_(thread_state) {
+  explicit PlainState(ScalarType default_dtype) : before_(thread_state), default_dtype_(get_default_dtype()) {
     thread_state = ThreadState{};
     thread_state.grad_disabled = true;
+    if (default_dtype != default_dtype_) set_default_dtype(default_dtype);
   }
-  ~PlainState() { thread_state = before_; }
+  ~PlainState() {
+    thread_state = before_;
+    if (get_default_dtype() != default_dtype_) set_default_dtype(default_dtype_);
+  }
   PlainState(const PlainState&) = delete;
   PlainState& operator=(const PlainState&) = delete;
 
  private:
   ThreadState before_;
+  ScalarType default_dtype_;
 };
 
 // The error of a deferred call, with the places where calls of that operator were deferred.
@@ -292,7 +298,7 @@ bool DeferredRegion::record(const OperatorEntry& op, Stack& values, const std::s
 }
 
 std::vector<Tensor> DeferredRegion::run(Recorded& going, bool& is_known) {
-  const PlainState state;
+  const PlainState state(going.graph.surroundings.default_dtype);
   std::unordered_map<const StorageImpl*, Storage> shadows;
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < going.inputs.size(); ++i) {

@@ -125,8 +125,8 @@ TEST_CASE("nothing is computed until a number is read") {
 }
 
 TEST_CASE("a graph that comes again is known") {
-  Deferred region;
   Tensor x = randn({5});
+  Deferred region;
   for (int i = 0; i < 4; ++i) {
     x = small_calls(x) + 0.375;
     region.flush();
