@@ -267,7 +267,8 @@ bool DeferredRegion::record(const OperatorEntry& op, Stack& values, const std::s
   const ArgumentList arguments = op.schema().arguments(), returns = op.schema().returns();
   std::unordered_map<ValueId, TensorBase> tensors;  // of the call
   Stack numbers, results;
-  std::size_t value_count = graph.values.size(), node_count = graph.nodes.size();
+  std::size_t value_count = 0, node_count = 0;
+  bool is_numbered = false;
   try {
     numbers = with_numbers(arguments, values, [&](const TensorBase& tensor) {
       const ValueId id = value_of(tensor);
@@ -275,14 +276,14 @@ bool DeferredRegion::record(const OperatorEntry& op, Stack& values, const std::s
       return id;
     });
     value_count = graph.values.size(), node_count = graph.nodes.size();
+    is_numbered = true;
     results = add_call(graph, op, numbers, site);
   } catch (const std::exception&) {  // the call itself will tell
-    graph.values.resize(value_count, {TensorInfo(kFloat, kCPU, {}), 0});
-    graph.nodes.resize(node_count);
-    return false;
+    if (!is_numbered) return false;
+    results.clear();
   }
-  if (!gives_new_tensors(numbers, results)) {
-    graph.values.resize(value_count, {TensorInfo(kFloat, kCPU, {}), 0});
+  if (graph.nodes.size() == node_count || !gives_new_tensors(numbers, results)) {
+    graph.values.erase(graph.values.begin() + static_cast<std::ptrdiff_t>(value_count), graph.values.end());
     graph.nodes.resize(node_count);
     return false;
   }
