@@ -12,7 +12,8 @@
 #include <keyway/dispatch/registry/library.h>
 #include <keyway/forward/dual.h>
 #include <keyway/graph/capture.h>
-#include <keyway/graph/run.h>
+#include <keyway/graph/deferred.h>
+#include <keyway/graph/executable.h>
 #include <keyway/nn/nn.h>
 #include <keyway/ops/all.h>
 #include <keyway/tasks/launch.h>

@@ -5,6 +5,7 @@
 #include <keyway/dispatch/call/fallback.h>
 #include <keyway/dispatch/registry/library.h>
 #include <keyway/graph/capture.h>
+#include <keyway/graph/deferred_region.h>
 #include <keyway/graph/recorder.h>
 
 #include <algorithm>
@@ -41,6 +42,7 @@ constexpr autograd::CaptureListener kListener = {
 };
 
 constinit std::atomic<CallSite> site_of_calls{nullptr};
+constinit std::atomic<int> open_captures{0};
 
 [[noreturn]] void refuse_other_thread(Functionality key) {
   KEYWAY_FAIL(
@@ -58,6 +60,17 @@ void record_as_written(const OperatorEntry& op, const KernelBase&, DispatchKeySe
   with_arguments(op, stack, [&](Stack& values) { recorder->call(op, below, values); });
 }
 
+void begin_listening() {
+  autograd::capture_listener = &kListener;
+  exchange_generator_listener(
+      [] { refuse_captures("a generator is made or seeded by the program, or its state is set or read"); });
+}
+
+void end_listening() {
+  autograd::capture_listener = nullptr;
+  exchange_generator_listener(is_deferring() ? &flush_before_seed : nullptr);
+}
+
 // Has the thread's calls pass the keys that its captures need, and no others.
 void update_keys() {
   IncludeDispatchKeyGuard::leave(added_keys);
@@ -67,8 +80,10 @@ void update_keys() {
   added_keys = IncludeDispatchKeyGuard::enter(needed);
 }
 
+}  // namespace
+
 // Once for the process: programs that never capture anything have no such kernels.
-void register_kernels() {
+void register_graph_kernels() {
   static const bool registered = [] {
     for (const auto& [key, kernel] : {std::pair(DispatchKey::Tracer, &record_as_written),
                                       std::pair(DispatchKey::Functionalize, &record_as_executed)}) {
@@ -81,26 +96,17 @@ void register_kernels() {
   static_cast<void>(registered);
 }
 
-void begin_listening() {
-  autograd::capture_listener = &kListener;
-  exchange_generator_listener(
-      [] { refuse_captures("a generator is made or seeded by the program, or its state is set or read"); });
-}
-
-void end_listening() {
-  autograd::capture_listener = nullptr;
-  exchange_generator_listener(nullptr);
-}
-
-}  // namespace
-
 // A capture at Tracer alone has to know which tensors calls make for themselves.
 void record_as_executed(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
   Recorder* const recorder = recorder_at(Level::Executed);
   Recorder* const as_written = recorder_at(Level::Program);
-  if (recorder == nullptr && as_written == nullptr) refuse_other_thread(Functionality::Functionalize);
+  const bool is_watched = recorder != nullptr || as_written != nullptr;
+  if (!is_watched && !is_deferring() && open_captures != 0 && included_keys().has(Functionality::Functionalize))
+    refuse_other_thread(Functionality::Functionalize);
   const DispatchKeySet below = keys & DispatchKeySet::full_after(Functionality::Functionalize);
   with_arguments(op, stack, [&](Stack& values) {
+    settle_deferred(values);
+    if (!is_watched) return call_deferred(op, below, values);
     if (recorder != nullptr)
       recorder->call(op, below, values);
     else
@@ -137,7 +143,9 @@ CapturesSetAside::~CapturesSetAside() {
 
 Capture::Capture(Level level, Refusal refusal) : recorder_(std::make_unique<Recorder>(level, refusal)) {
   KEYWAY_CHECK(current() == nullptr, "a capture begins within another one of its thread");
-  register_kernels();
+  flush_deferred("a capture begins");
+  register_graph_kernels();
+  ++open_captures;
   current() = recorder_.get();
   update_keys();
   begin_listening();
@@ -147,6 +155,7 @@ Recorder*& Capture::current() const { return recorder_at(recorder_->level()); }
 
 void Capture::abandon() {
   if (current() != recorder_.get()) return;
+  --open_captures;
   current() = nullptr;
   update_keys();
   if (!is_capturing()) end_listening();
@@ -171,6 +180,7 @@ std::size_t Capture::call_count() const { return recorder_->call_count(); }
 bool is_capturing() { return recorders[0] != nullptr || recorders[1] != nullptr; }
 
 void refuse_within_capture(std::string_view asked) {
+  flush_deferred(asked);
   if (!is_capturing()) return;
   refuse_captures(std::string(asked) +
                   " gives numbers or memory to the program, which a graph cannot follow: compute with tensors instead");

@@ -72,8 +72,9 @@ class KEYWAY_API CapturesSetAside {
 
 // Whether calls of this thread are recorded now.
 KEYWAY_API bool is_capturing();
-// For what reads or writes memory beside the dispatcher, or takes numbers out of a tensor: refuses the capture that the
-// thread is in, if there is one, naming what was `asked` for.
+// For what reads or writes memory beside the dispatcher, or takes numbers out of a tensor: makes the calls that the
+// thread has deferred (deferred.h), and refuses the capture that it is in, if there is one, naming what was `asked`
+// for.
 KEYWAY_API void refuse_within_capture(std::string_view asked);
 // Refuses the captures that the thread is in for another reason. Throws, unless the program is to go on.
 void refuse_captures(const std::string& reason);

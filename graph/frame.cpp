@@ -142,7 +142,8 @@ void Frame::learn(const Node& node) {
   take_results(node, results);
   if (step.direct == nullptr) {
     for_each_value(schema.returns(), node.results, [&](ValueId id) {
-      if (id == kNoValue) return;
+      // What it made, and not what it wrote to.
+      if (id == kNoValue || makers_[static_cast<std::size_t>(id)] != &node) return;
       const ValueId memory = memory_of(id);
       Place& its = places_[static_cast<std::size_t>(memory)];
       if (its == Place::Input || its == Place::Dynamic || id != memory) return;

@@ -29,7 +29,7 @@ enum class Level : std::uint8_t {
 };
 
 // All of a tensor but its elements.
-struct TensorInfo {
+struct KEYWAY_API TensorInfo {
   explicit TensorInfo(const TensorBase& tensor);
   // Contiguous.
   TensorInfo(ScalarType dtype, Device device, std::vector<std::int64_t> sizes);

@@ -1,6 +1,6 @@
 #include <keyway/graph/capture.h>
-#include <keyway/graph/plan.h>
-#include <keyway/graph/run.h>
+#include <keyway/graph/deferred.h>
+#include <keyway/graph/executable.h>
 #include <keyway/python/caller_frame.h>
 #include <keyway/python/graph_drawing.h>
 #include <keyway/python/graph_functions.h>
@@ -27,43 +27,33 @@ graph::Level level_named(const std::string& name) {
   return name == "program" ? graph::Level::Program : graph::Level::Executed;
 }
 
-// A graph with its plan, or, where there is none, with what runs it call by call.
+// A graph, for Python.
 class RunnableGraph {
  public:
-  explicit RunnableGraph(Graph graph) {
-    if (graph::Plan::is_possible(graph))
-      plan_ = std::make_unique<graph::Plan>(std::move(graph));
-    else
-      calls_ = std::make_unique<graph::Interpreter>(std::move(graph));
+  explicit RunnableGraph(Graph graph) : program_(std::make_unique<graph::Executable>(std::move(graph))) {
     for (const graph::Input& input : this->graph().inputs) {
       if (input.state.defined()) state_.emplace_back(input.state);
     }
   }
 
-  const Graph& graph() const {
-    KEYWAY_CHECK(plan_ != nullptr || calls_ != nullptr, "a graph is used that the garbage collector has taken");
-    return plan_ == nullptr ? calls_->graph() : plan_->graph();
-  }
+  const Graph& graph() const { return program().graph(); }
   std::optional<std::string> mismatch(const std::vector<Tensor>& arguments) const {
-    static_cast<void>(graph());
-    return plan_ == nullptr ? calls_->mismatch(arguments) : plan_->mismatch(arguments);
+    return program().mismatch(arguments);
   }
   // The results, or why the graph does not hold for these arguments.
   nb::object attempt(const std::vector<Tensor>& arguments) {
-    static_cast<void>(graph());
     std::vector<Tensor> results;
-    const std::optional<std::string> why = unlocked(
-        [&] { return plan_ == nullptr ? calls_->try_run(arguments, results) : plan_->try_run(arguments, results); });
+    const std::optional<std::string> why = unlocked([&] { return program().try_run(arguments, results); });
     return why ? nb::cast(*why) : nb::cast(results);
   }
+  std::string how() const { return program().how(); }
   std::vector<std::pair<std::string, std::string>> nodes() const {
     std::vector<std::pair<std::string, std::string>> nodes;
     for (const graph::Node& node : graph().nodes) nodes.emplace_back(node.op->full_name(), node.site);
     return nodes;
   }
   nb::dict statistics() const {
-    static_cast<void>(graph());
-    const graph::Plan::Statistics known = plan_ == nullptr ? graph::Plan::Statistics{} : plan_->statistics();
+    const graph::Plan::Statistics known = program().statistics();
     nb::dict statistics;
     statistics["direct_calls"] = known.direct_calls;
     statistics["chained_calls"] = known.chained_calls;
@@ -80,13 +70,16 @@ class RunnableGraph {
   // Lets go of all: nobody reaches it any more.
   void clear() {
     const std::vector<TensorReference> state = std::move(state_);  // goes last: it may run anything
-    const auto calls = std::move(calls_);
-    const auto plan = std::move(plan_);
+    const auto program = std::move(program_);
   }
 
  private:
-  std::unique_ptr<graph::Interpreter> calls_;
-  std::unique_ptr<graph::Plan> plan_;
+  graph::Executable& program() const {
+    KEYWAY_CHECK(program_ != nullptr, "a graph is used that the garbage collector has taken");
+    return *program_;
+  }
+
+  std::unique_ptr<graph::Executable> program_;
   std::vector<TensorReference> state_;  // what the graph refers to, shown to the garbage collector
 };
 
@@ -116,6 +109,8 @@ void add_graph(nb::module_& module) {
            "Why the graph does not hold for these arguments; None if it does.")
       .def("nodes", &RunnableGraph::nodes, "The full name of each call's operator, and where the call was made.")
       .def("statistics", &RunnableGraph::statistics, "Of the plan: how calls are made, and how much memory they share.")
+      .def("how", &RunnableGraph::how,
+           "How it runs: 'as a plan', 'by the graph backend of npu', or 'call by call: ' with the reason.")
       .def_prop_ro("level", [](const RunnableGraph& graph) {
         return graph.graph().level == graph::Level::Program ? "program" : "executed";
       });
@@ -143,6 +138,20 @@ void add_graph(nb::module_& module) {
            "Whether finish() would refuse since the program keeps a tensor beside `outputs`.")
       .def("abandon", &graph::Capture::abandon, "Ends without a graph.");
   add_graph_functions(module);
+  nb::class_<graph::Deferred>(module, "Deferred")
+      .def(nb::init<>(), "Begins: calls of this thread are recorded.")
+      .def("flush", &graph::Deferred::flush, Unlocked(), "Makes the calls that are recorded.")
+      .def("finish", &graph::Deferred::finish, Unlocked(), "Makes them, and ends.")
+      .def("explain", &graph::Deferred::explain, "How many flushes there were, and why.")
+      .def("statistics", [](const graph::Deferred& region) {
+        const graph::Deferred::Statistics known = region.statistics();
+        nb::dict statistics;
+        statistics["deferred_calls"] = known.deferred_calls;
+        statistics["immediate_calls"] = known.immediate_calls;
+        statistics["flushes"] = known.flushes;
+        statistics["known_graphs"] = known.known_graphs;
+        return statistics;
+      });
   add_graph_drawing(module, [](nb::handle g) -> const Graph& { return nb::cast<const RunnableGraph&>(g).graph(); });
 }
 

@@ -1,5 +1,6 @@
 #include <keyway/core/random/generator.h>
 #include <keyway/core/random/thread_seed.h>
+#include <keyway/graph/deferred.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/module.h>
 
@@ -38,6 +39,7 @@ void add_random(nb::module_& module) {
   type.def(
       "get_state",
       [](const Generator& self) {
+        graph::flush_deferred("the state of a generator is read");
         const GeneratorState state = self.get_state();
         return nb::make_tuple(state.seed, state.call);
       },

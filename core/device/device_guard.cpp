@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/device/device_guard.h>
+#include <keyway/core/tensor/pending_calls.h>
 
 #include <string>
 
@@ -31,6 +32,7 @@ void set_device(Device device) {
 
 void synchronize(Device device) {
   DeviceGuardImplInterface& impl = device_guard_impl(device.type());
+  make_pending_calls("a device is waited for");
   impl.synchronize_device(detail::checked_device(impl, device));
 }
 

@@ -2,6 +2,7 @@
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/device/event.h>
 #include <keyway/core/device/held.h>
+#include <keyway/core/tensor/pending_calls.h>
 
 #include <utility>
 
@@ -57,6 +58,7 @@ void Event::record(const Stream& stream) {
   }
   KEYWAY_CHECK(stream.device() == *device_, "an event of {} cannot be recorded in the {}: an event stays on its device",
                *device_, stream);
+  make_pending_calls("an event is recorded");
   impl().record(handle_, stream);
   recorded_ = true;
 }
@@ -66,6 +68,7 @@ void Event::block(const Stream& stream) const {
   if (!recorded_) return;
   DeviceGuardImplInterface& maker = impl();
   detail::checked_device(maker, stream.device());
+  make_pending_calls("a stream waits for an event");
   maker.block(handle_, stream);
 }
 

@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/device/stream.h>
+#include <keyway/core/tensor/pending_calls.h>
 
 namespace keyway::inline v1 {
 
@@ -19,11 +20,20 @@ void Stream::fail_device(Device device) {
               device);
 }
 
-bool Stream::query() const { return impl_of(*this).query_stream(*this); }
+bool Stream::query() const {
+  make_pending_calls("a stream is asked for its work");
+  return impl_of(*this).query_stream(*this);
+}
 
-void Stream::synchronize() const { impl_of(*this).synchronize_stream(*this); }
+void Stream::synchronize() const {
+  make_pending_calls("a stream is waited for");
+  impl_of(*this).synchronize_stream(*this);
+}
 
-void* Stream::native_handle() const { return impl_of(*this).native_handle(*this); }
+void* Stream::native_handle() const {
+  make_pending_calls("a stream is used by its native handle");
+  return impl_of(*this).native_handle(*this);
+}
 
 bool Stream::is_capturing() const { return impl_of(*this).is_capturing(*this); }
 

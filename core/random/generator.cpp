@@ -56,8 +56,17 @@ GeneratorState& Generator::Impl::seen() {
   return is_default && thread_states != nullptr ? state_in(*thread_states, this) : state;
 }
 
-ThreadSeed::ThreadSeed(std::uint64_t seed) : states_(new States{seed, thread_states}) { thread_states = states_.get(); }
-ThreadSeed::~ThreadSeed() { thread_states = states_->outer; }
+ThreadSeed::ThreadSeed(std::uint64_t seed) : states_(new States{seed, thread_states}) {
+  tell_listener();
+  thread_states = states_.get();
+}
+ThreadSeed::~ThreadSeed() {
+  try {
+    tell_listener();
+  } catch (const std::exception&) {  // who listens has noted it, and tells when it ends
+  }
+  thread_states = states_->outer;
+}
 
 Generator::Generator(Device device) : impl_(make_intrusive<Impl>(device)) { tell_listener(); }
 Generator::Generator(const Generator&) = default;

@@ -1,4 +1,5 @@
-// Who hears that a generator is made, seeded or given a state, or that its state is read: what a graph of a thread's
+// Who hears that a generator is made, seeded or given a state, that its state is read, or that a ThreadSeed begins or
+// ends: what a graph of a thread's
 // calls (graph/capture.h) cannot follow.
 #pragma once
 

@@ -1,6 +1,7 @@
 #include <keyway/core/device/device_guard_impl.h>
 #include <keyway/core/tensor/dlpack.h>
 #include <keyway/core/tensor/foreign_memory.h>
+#include <keyway/core/tensor/pending_calls.h>
 
 #include <concepts>
 #include <limits>
@@ -73,6 +74,7 @@ Managed* export_tensor(const TensorBase& tensor, std::uint64_t flags) {
   const auto device = to_dlpack(tensor.device());
   KEYWAY_CHECK_AS(NotImplemented, device, "DLPack has no device {}", tensor.device());
 
+  make_calls_pending_for(tensor);
   auto exported = std::make_unique<Exported<Managed>>();
   exported->storage = tensor.storage();
   exported->storage.impl()->forbid_resize();

@@ -37,8 +37,8 @@ template <typename Boxed>
 void note(Error& error, const OperatorEntry& op, const Boxed& boxed) {
   if (is_check(op)) return;
   if (!error.op().empty()) {
-    // Of an error of linear algebra the first name is that of the function that users call, or of the operator that they
-    // would look up: a graph that has only parts of that function gives the same text.
+    // Of an error of linear algebra the first name is that of the function that users call, or of the operator that
+    // they would look up: a graph that has only parts of that function gives the same text.
     if (error.kind() != ErrorKind::LinAlg) error.leave_op(op.short_name());
     return;
   }

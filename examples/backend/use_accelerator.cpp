@@ -9,6 +9,8 @@
 #include <keyway/core/tensor/pinned_memory.h>
 #include <keyway/dispatch/plugin/fallback_report.h>
 #include <keyway/dispatch/plugin/plugin.h>
+#include <keyway/graph/capture.h>
+#include <keyway/graph/executable.h>
 #include <keyway/keyway.h>
 
 #include <cmath>
@@ -158,6 +160,56 @@ void check_errors() {
   }
 }
 
+// A training step on the device; what it gives is the loss.
+struct Step {
+  Tensor input, target;
+  nn::Sequential model{nullptr};
+  std::unique_ptr<optim::SGD> sgd;
+
+  explicit Step(Device device) {
+    manual_seed(4);
+    model = nn::Sequential(nn::Linear(8, 32), nn::GELU(), nn::Linear(32, 32), nn::Tanh(), nn::Linear(32, 3));
+    input = randn({16, 8}).to(device);
+    target = randn({16, 3}).to(device);
+    model->to(device);
+    sgd = std::make_unique<optim::SGD>(model->parameters(), optim::SGDOptions(0.1).momentum(0.9));
+    take();  // which makes what the optimizer keeps
+  }
+  Tensor take() {
+    sgd->zero_grad();
+    const Tensor difference = model->forward(input) - target;
+    const Tensor loss = (difference * difference).mean();
+    loss.backward();
+    sgd->step();
+    return loss.detach();
+  }
+};
+
+void check_graphs() {
+  const Device device("accel:1");
+  Step eager(device), compiled(device);
+  graph::Capture capture(graph::Level::Executed);
+  Tensor loss = compiled.take();
+  graph::Executable program(capture.finish({loss}));
+  bool same = equal(loss.to(kCPU), eager.take().to(kCPU));
+  for (int step = 0; step < 5; ++step) same = same && equal(program.run({})[0].to(kCPU), eager.take().to(kCPU));
+  const std::vector<Tensor> parameters = compiled.model->parameters(), expected = eager.model->parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    same = same && equal(parameters[i].detach().to(kCPU), expected[i].detach().to(kCPU));
+  std::printf("  a graph of %zu calls runs %s\n", program.graph().nodes.size(), program.how().c_str());
+  check(same, "a training step that the backend has compiled gives the bits of its kernels");
+  check(program.how() == "by the graph backend of accel", "the backend takes the graph of a training step");
+
+  graph::Capture of_a_product(graph::Level::Executed);
+  const Tensor product = eager.input.mm(eager.input.t());
+  graph::Executable declined(of_a_product.finish({product}));
+  check(equal(declined.run({})[0].to(kCPU), product.to(kCPU)) &&
+            declined.how() ==
+                "call by call: the graph backend of accel declined it: it has no two pointwise calls in a "
+                "row, which one command could make",
+        "a graph that the backend declines runs call by call, and says why");
+}
+
 void check_unloading(LoadedPlugin& plugin) {
   const Tensor held = ones({3}, TensorOptions().device(Device("accel")));
   try {
@@ -176,8 +228,20 @@ int main(int, char** argv) {
   check_streams();
   check_memory();
   check_errors();
+  check_graphs();
   check_unloading(plugin);
+  // A graph without state does not hold the plug-in.
+  const auto twice = [](const Tensor& of) { return (of + of).exp(); };
+  Tensor x = ones({3}, TensorOptions().device(Device("accel")));
+  auto capture = std::make_unique<graph::Capture>(graph::Level::Executed);
+  capture->add_argument(x);
+  graph::Executable program(capture->finish({twice(x)}));
+  capture = nullptr;  // which keeps the argument
+  check(equal(program.run({x})[0].to(kCPU), twice(x).to(kCPU)) && program.how() == "by the graph backend of accel",
+        "a graph of arguments alone is compiled");
+  x = Tensor();
   plugin.unload();
   check(!plugin.loaded(), "it goes when nothing is in use");
+  check(program.mismatch({ones({3})}).has_value(), "a graph that it has compiled stays");
   return all_holds ? 0 : 1;
 }

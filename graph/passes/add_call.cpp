@@ -47,6 +47,16 @@ class MetaArguments {
         std::ranges::find_if(storages_, [&](const auto& known) { return known.second.is_alias_of(tensor.storage()); });
     return found == storages_.end() ? kNoValue : found->first;
   }
+  // Throws keyway::Error(Value) if a call has given one another geometry or memory in place.
+  void check_unchanged() const {
+    for (const auto& [id, tensor] : tensors_) {
+      TensorInfo info = this->info(id);
+      info.device = Device(DeviceType::Meta);
+      KEYWAY_CHECK(info.is_of(tensor) && tensor.storage().is_alias_of(storages_.at(memory(id))),
+                   "a call that gives a tensor other sizes in place, {} for {}, is not added to a graph",
+                   TensorInfo(tensor), info);
+    }
+  }
   // That of the arguments, if there are any: a tensor on the CPU may stand beside those of another device.
   std::optional<Device> device() const { return device_; }
 
@@ -126,6 +136,7 @@ Stack add_call(Graph& graph, const OperatorEntry& op, Stack arguments, std::stri
                                                 DispatchKeySet(Functionality::Functionalize));
     call_boxed(op, stack);
   }
+  tensors.check_unchanged();
   Results results(graph, tensors, named ? *named : tensors.device().value_or(Device(DeviceType::CPU)));
   for (IValue& result : stack) result = results.of(result);
   graph.nodes.push_back({&op, std::move(arguments), stack, std::move(site)});

@@ -1,4 +1,5 @@
 #include <keyway/core/tensor/geometry.h>
+#include <keyway/core/tensor/pending_calls.h>
 #include <keyway/core/tensor/tensor_impl.h>
 #include <keyway/nn/serialize/atomic_file.h>
 #include <keyway/nn/serialize/file_bytes.h>
@@ -136,6 +137,7 @@ void write_file(const StateDict& tensors, const Metadata& metadata, Write&& writ
     KEYWAY_CHECK_AS(NotImplemented, !tensors[i].value().key_set().has(Functionality::Python),
                     "a wrapper tensor has no memory that could be saved");
     const Tensor bytes = tensors[i].value().detach().to(DeviceType::CPU).contiguous();
+    make_calls_pending_for(bytes);
     write(std::string_view(static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()));
   }
 }

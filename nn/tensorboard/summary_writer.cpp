@@ -215,7 +215,7 @@ void SummaryWriter::add_histogram(std::string_view tag, const Tensor& values, St
   const Tensor on_host = values.detach().to(Device(DeviceType::CPU)).to(kDouble).contiguous();
   add_histogram(
       tag,
-      ArrayRef<double>(static_cast<const double*>(on_host.const_data_ptr()), static_cast<std::size_t>(on_host.numel())),
+      ArrayRef<double>(on_host.const_data_ptr<double>(), static_cast<std::size_t>(on_host.numel())),
       step, bins, walltime, max_bins);
 }
 

@@ -106,6 +106,7 @@ from keyway._transforms.vmap import vmap as vmap
 from keyway._autocast import autocast as autocast
 from keyway._compile import compile as compile
 from keyway._control_flow import cond as cond, while_loop as while_loop
+from keyway._deferred import deferred as deferred
 from keyway.autograd.grad_mode import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,

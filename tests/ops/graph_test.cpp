@@ -1,4 +1,5 @@
 // The generated suite: what a graph of a call gives is what the call gives, to the last bit and in the same memory.
+#include <keyway/graph/deferred.h>
 #include <keyway/graph/passes/common_subexpressions.h>
 #include <keyway/graph/passes/dead_code.h>
 #include <keyway/graph/passes/functionalize.h>
@@ -206,6 +207,31 @@ TEST_CASE("a graph of a call gives what the call gives, in other values too") {
   CHECK(tally.total() >= kOpCases.at_least(5000));
   if (kOpCases.of_library()) return;
   CHECK(text_of(refused) == kRefusedCalls);
+}
+
+TEST_CASE("a deferred call gives what the call gives") {
+  Tally tally("deferred");
+  const auto check_deferred = [](const Program& program, const std::vector<Tensor>& inputs) {
+    const Run deferred = [&](const std::vector<Tensor>& arguments) {
+      graph::Deferred region;
+      const std::vector<Tensor> results = program(arguments);
+      region.finish();
+      return results;
+    };
+    for (int i = 0; i < 3; ++i) check_run(program, deferred, i == 1 ? with_other_values(inputs) : inputs);
+  };
+  for (const OpCases& entry : kOpCases) {
+    for (const Sample& sample : all_samples(entry)) {
+      INFO(entry.op << ": " << sample.text);
+      tally.count(entry);
+      check_deferred(program_of(sample, entry.op), inputs_of(sample));
+      if (!entry.inplace.empty()) check_deferred(program_of(sample, entry.inplace), inputs_of(sample));
+      if (entry.out.empty()) continue;
+      if (const std::optional<Sample> out = with_out(sample))
+        check_deferred(program_of(*out, entry.out), inputs_of(*out));
+    }
+  }
+  CHECK(tally.total() >= kOpCases.at_least(2500));
 }
 
 TEST_CASE("a graph of a call and its backward gives the same gradients") {

@@ -3,6 +3,7 @@
 #include <keyway/dispatch/plugin/plugin.h>
 
 #include <accelerator/allocator.h>
+#include <accelerator/compiler.h>
 #include <accelerator/guard.h>
 #include <accelerator/kernels.h>
 #include <cstdlib>
@@ -27,6 +28,7 @@ KEYWAY_PLUGIN(accelerator, plugin) {
   plugin.keep(
       register_device_backend(type, {.guard = std::make_shared<accelerator::AcceleratorGuard>(type, hardware),
                                      .allocator = std::make_shared<accelerator::CachingAllocator>(type, hardware)}));
+  plugin.keep(keyway::graph::register_graph_backend(type, std::make_shared<accelerator::Compiler>()));
   const DispatchKey key = runtime_key(Functionality::Dense, type);
   Library& kernels = plugin.impl("keyway", key);
   accelerator::register_copies(kernels);

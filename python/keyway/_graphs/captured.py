@@ -64,6 +64,10 @@ class Graph:
         """Where its calls were recorded, "executed" or "program": see capture()."""
         return self._calls.level
 
+    def how(self) -> str:
+        """How it runs: "as a plan", "by the graph backend of npu", or "call by call: " with the reason."""
+        return self._calls.how()
+
     def nodes(self) -> list[tuple[str, str]]:
         """The full name of each call's operator, and where the call was made, "model.py:12"."""
         return self._calls.nodes()

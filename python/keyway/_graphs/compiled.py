@@ -71,8 +71,9 @@ class Compiled:
         return captured.results
 
     def explain(self) -> str:
-        """Which graphs there are, why each capture began, and what was refused."""
+        """Which graphs there are, how they run, why each capture began, and what was refused."""
         lines = [f"{len(self._graphs)} graphs of {', '.join(str(len(g.nodes())) for g in self._graphs) or 'no'} calls"]
+        lines += [f"runs {how}" for how in dict.fromkeys(graph.how() for graph in self._graphs)]
         lines += [f"captured: {why}" for why in self._captures]
         lines += [f"refused: {why}" for why in self._refusals]
         if len(self._captures) >= _MOST_MISSES:

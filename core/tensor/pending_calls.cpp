@@ -1,0 +1,23 @@
+#include <keyway/core/tensor/pending_calls.h>
+#include <keyway/core/tensor/tensor_base.h>
+
+#include <atomic>
+
+namespace keyway::inline v1 {
+
+namespace {
+constinit std::atomic<const PendingCalls*> pending_calls{nullptr};
+}  // namespace
+
+void set_pending_calls(const PendingCalls* calls) { pending_calls = calls; }
+
+void make_calls_pending_for(const TensorBase& tensor) {
+  if (!tensor.defined() || !tensor.key_set().has(Functionality::Functionalize)) return;
+  if (const PendingCalls* const calls = pending_calls) calls->make_for(tensor);
+}
+
+void make_pending_calls(const char* why) {
+  if (const PendingCalls* const calls = pending_calls) calls->make(why);
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,61 @@
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/graph/executable.h>
+
+namespace keyway::inline v1::graph {
+
+Executable::Executable(Graph graph) {
+  if (Plan::is_possible(graph)) {
+    plan_ = std::make_unique<Plan>(std::move(graph));
+  } else {
+    calls_ = std::make_unique<Interpreter>(std::move(graph));
+    door_ = std::make_unique<Door>(calls_->graph());
+  }
+}
+
+Executable::~Executable() = default;
+
+std::shared_ptr<Compilation> Executable::compilation() {
+  const std::lock_guard lock(mutex_);
+  if (compilation_ == nullptr || compilation_->is_outdated())
+    compilation_ = std::make_shared<Compilation>(calls_->graph());
+  return compilation_;
+}
+
+std::optional<std::string> Executable::mismatch(ArrayRef<Tensor> arguments) const {
+  return plan_ == nullptr ? calls_->mismatch(arguments) : plan_->mismatch(arguments);
+}
+
+std::optional<std::string> Executable::try_run(ArrayRef<Tensor> arguments, std::vector<Tensor>& results) {
+  if (plan_ != nullptr) return plan_->try_run(arguments, results);
+  // A capture, a profile or a mode of this thread is to see each call.
+  const bool is_watched = !included_keys().remove(Functionality::Autocast).empty();
+  if (is_watched || arguments.size() != graph().argument_count()) return calls_->try_run(arguments, results);
+  const std::shared_ptr<Compilation> compiled = compilation();
+  if (!compiled->why_not().empty()) return calls_->try_run(arguments, results);
+  const std::vector<Tensor> inputs = door_->inputs(arguments);
+  if (std::optional<std::string> why = door_->input_mismatch(inputs)) return why;
+  if (std::optional<std::vector<Tensor>> outputs = compiled->run(graph(), inputs)) {
+    results = std::move(*outputs);
+    return std::nullopt;
+  }
+  return calls_->try_run(arguments, results);
+}
+
+std::vector<Tensor> Executable::run(ArrayRef<Tensor> arguments) {
+  std::vector<Tensor> results;
+  if (const std::optional<std::string> why = try_run(arguments, results))
+    KEYWAY_FAIL(Value, "the graph does not hold for this call: {}", *why);
+  return results;
+}
+
+std::string Executable::how() const {
+  if (plan_ != nullptr) return "as a plan";
+  const std::lock_guard lock(mutex_);
+  if (compilation_ == nullptr) return "call by call: it has not run yet";
+  if (!compilation_->why_not().empty()) return "call by call: " + compilation_->why_not();
+  return "by the graph backend of " + std::string(to_string(compilation_->device_type()));
+}
+
+Plan::Statistics Executable::statistics() const { return plan_ == nullptr ? Plan::Statistics{} : plan_->statistics(); }
+
+}  // namespace keyway::inline v1::graph
