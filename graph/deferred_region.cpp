@@ -295,6 +295,9 @@ bool DeferredRegion::record(const OperatorEntry& op, Stack& values, const std::s
     if (!tensor.defined()) tensor = pending_tensor(id);
     return tensor;
   });
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].is_none() && returns[i].type().is(TypeKind::Tensor)) values[i] = IValue(TensorBase());
+  }
   return true;
 }
 
