@@ -1,5 +1,5 @@
-// Who hears that a generator is seeded or given a state, or that a ThreadSeed begins or ends: what a graph of a thread's
-// calls (graph/capture.h) cannot follow.
+// Who hears that a generator is seeded or given a state, or that a ThreadSeed begins or ends: what a graph of a
+// thread's calls (graph/capture.h) cannot follow.
 #pragma once
 
 #include <keyway/core/base/macros.h>

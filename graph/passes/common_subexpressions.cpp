@@ -1,7 +1,7 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/call/operator_entry.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/passes/common_subexpressions.h>
-#include <keyway/graph/passes/effects.h>
 #include <keyway/graph/value_text.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <keyway/core/schema/printer.h>
 #include <keyway/dispatch/call/default_argument.h>
 #include <keyway/dispatch/registry/dispatcher.h>
-#include <keyway/graph/passes/effects.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/passes/functional_sibling.h>
 
 #include <algorithm>

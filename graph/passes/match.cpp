@@ -1,6 +1,6 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/call/operator_entry.h>
-#include <keyway/graph/passes/effects.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/passes/match.h>
 #include <keyway/graph/value_text.h>
 

@@ -1,5 +1,5 @@
 // Graphs without changes in place.
-#include <keyway/graph/passes/effects.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/passes/functionalize.h>
 #include <keyway/graph/plan.h>
 #include <keyway/tests/catch.h>
