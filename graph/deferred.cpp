@@ -1,7 +1,7 @@
 #include <keyway/core/base/warning.h>
+#include <keyway/core/device/pending_calls.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/core/random/generator_listener.h>
-#include <keyway/core/tensor/pending_calls.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/graph/capture.h>
@@ -45,6 +45,8 @@ void settle(const TensorBase& tensor) {
 }
 
 constexpr PendingCalls kPendingCalls = {[](const TensorBase& tensor) {
+                                          if (!tensor.defined() || !tensor.key_set().has(Functionality::Functionalize))
+                                            return;
                                           if (region_here != nullptr)
                                             region_here->flush_if_pending(tensor, "memory is used by its address");
                                           settle(tensor);

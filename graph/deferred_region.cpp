@@ -5,12 +5,12 @@
 #include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/dispatch/call/fallback.h>
+#include <keyway/graph/add_call.h>
 #include <keyway/graph/boxed_values.h>
 #include <keyway/graph/capture.h>
 #include <keyway/graph/deferred_region.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/kept_graphs.h>
-#include <keyway/graph/passes/add_call.h>
-#include <keyway/graph/passes/effects.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -295,6 +295,9 @@ bool DeferredRegion::record(const OperatorEntry& op, Stack& values, const std::s
     if (!tensor.defined()) tensor = pending_tensor(id);
     return tensor;
   });
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].is_none() && returns[i].type().is(TypeKind::Tensor)) values[i] = IValue(TensorBase());
+  }
   return true;
 }
 

@@ -1,7 +1,7 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/dispatch/call/call_declined.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/graph_backend.h>
-#include <keyway/graph/passes/effects.h>
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/device/device_guard.h>
-#include <keyway/core/tensor/pending_calls.h>
+#include <keyway/core/device/pending_calls.h>
 
 #include <string>
 

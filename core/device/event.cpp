@@ -2,7 +2,7 @@
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/device/event.h>
 #include <keyway/core/device/held.h>
-#include <keyway/core/tensor/pending_calls.h>
+#include <keyway/core/device/pending_calls.h>
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/device/device_guard.h>
+#include <keyway/core/device/pending_calls.h>
 #include <keyway/core/device/stream.h>
-#include <keyway/core/tensor/pending_calls.h>
 
 namespace keyway::inline v1 {
 

@@ -1,6 +1,5 @@
 // Who hears that a generator is made, seeded or given a state, that its state is read, or that a ThreadSeed begins or
-// ends: what a graph of a thread's
-// calls (graph/capture.h) cannot follow.
+// ends: what a graph of a thread's calls (graph/capture.h) cannot follow.
 #pragma once
 
 #include <keyway/core/base/macros.h>

@@ -1,7 +1,7 @@
 #include <keyway/core/device/device_guard_impl.h>
+#include <keyway/core/device/pending_calls.h>
 #include <keyway/core/tensor/dlpack.h>
 #include <keyway/core/tensor/foreign_memory.h>
-#include <keyway/core/tensor/pending_calls.h>
 
 #include <concepts>
 #include <limits>

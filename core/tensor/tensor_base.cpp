@@ -1,7 +1,7 @@
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/device/held.h>
 #include <keyway/core/device/host_allocator.h>
-#include <keyway/core/tensor/pending_calls.h>
+#include <keyway/core/device/pending_calls.h>
 #include <keyway/core/tensor/pinned_memory.h>
 #include <keyway/core/tensor/tensor_base.h>
 
@@ -20,7 +20,7 @@ constexpr DispatchKeySet kMemorylessKeys =
 void TensorBase::check_data_access(ScalarType asked) const {
   KEYWAY_CHECK_AS(Type, asked == dtype(), "data_ptr: the tensor is {}, but its data is asked for as {}", dtype(),
                   asked);
-  make_calls_pending_for(*this);
+  if (key_set().has(Functionality::Functionalize)) make_calls_pending_for(*this);
   if (!key_set().has_any(kMemorylessKeys)) return;
   // What it holds belongs to all examples, and the first one's address would be taken for its own.
   KEYWAY_CHECK_AS(Type, !key_set().has(Functionality::Batched),

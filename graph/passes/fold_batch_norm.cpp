@@ -1,8 +1,8 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/call/operator_entry.h>
-#include <keyway/graph/passes/add_call.h>
-#include <keyway/graph/passes/dead_code.h>
+#include <keyway/graph/add_call.h>
 #include <keyway/graph/effects.h>
+#include <keyway/graph/passes/dead_code.h>
 #include <keyway/graph/passes/fold_batch_norm.h>
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/graph/boxed_values.h>
-#include <keyway/graph/passes/dead_code.h>
 #include <keyway/graph/effects.h>
+#include <keyway/graph/passes/dead_code.h>
 #include <keyway/graph/passes/freeze.h>
 
 #include <algorithm>

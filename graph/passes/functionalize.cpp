@@ -1,8 +1,8 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/graph/add_call.h>
 #include <keyway/graph/effects.h>
-#include <keyway/graph/passes/add_call.h>
 #include <keyway/graph/passes/dead_code.h>
 #include <keyway/graph/passes/functional_sibling.h>
 #include <keyway/graph/passes/functionalize.h>

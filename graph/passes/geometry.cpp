@@ -1,6 +1,6 @@
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/dispatch/call/operator_entry.h>
-#include <keyway/graph/passes/add_call.h>
+#include <keyway/graph/add_call.h>
 #include <keyway/graph/passes/geometry.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
+#include <keyway/core/device/pending_calls.h>
 #include <keyway/core/tensor/geometry.h>
-#include <keyway/core/tensor/pending_calls.h>
 #include <keyway/core/tensor/tensor_impl.h>
 #include <keyway/nn/serialize/atomic_file.h>
 #include <keyway/nn/serialize/file_bytes.h>

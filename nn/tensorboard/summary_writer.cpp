@@ -213,10 +213,8 @@ void SummaryWriter::add_histogram(std::string_view tag, const Tensor& values, St
   KEYWAY_CHECK_AS(Dtype, !is_complex(values.scalar_type()), "add_histogram: values are real, not {}",
                   values.scalar_type());
   const Tensor on_host = values.detach().to(Device(DeviceType::CPU)).to(kDouble).contiguous();
-  add_histogram(
-      tag,
-      ArrayRef<double>(on_host.const_data_ptr<double>(), static_cast<std::size_t>(on_host.numel())),
-      step, bins, walltime, max_bins);
+  add_histogram(tag, ArrayRef<double>(on_host.const_data_ptr<double>(), static_cast<std::size_t>(on_host.numel())),
+                step, bins, walltime, max_bins);
 }
 
 void SummaryWriter::add_text(std::string_view tag, std::string_view text, Step step, Time walltime) {

@@ -3,7 +3,7 @@
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/control_flow.h>
 #include <keyway/graph/effects.h>
-#include <keyway/graph/passes/add_call.h>
+#include <keyway/graph/add_call.h>
 #include <keyway/graph/passes/dead_code.h>
 #include <keyway/graph/plan.h>
 #include <keyway/graph/subgraph.h>

@@ -221,6 +221,7 @@ TEST_CASE("a deferred call gives what the call gives") {
     for (int i = 0; i < 3; ++i) check_run(program, deferred, i == 1 ? with_other_values(inputs) : inputs);
   };
   for (const OpCases& entry : kOpCases) {
+    if (entry.op.find("empty") != std::string_view::npos) continue;  // whose elements are anything
     for (const Sample& sample : all_samples(entry)) {
       INFO(entry.op << ": " << sample.text);
       tally.count(entry);

@@ -2,8 +2,8 @@
 #include <keyway/dispatch/call/call.h>
 #include <keyway/dispatch/call/default_argument.h>
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/graph/add_call.h>
 #include <keyway/graph/boxed_values.h>
-#include <keyway/graph/passes/add_call.h>
 
 #include <algorithm>
 #include <map>

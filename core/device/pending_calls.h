@@ -8,8 +8,8 @@ namespace keyway::inline v1 {
 
 class TensorBase;
 
-// For what is about to use the memory of a tensor by its address: has the deferred calls made that it waits for.
-// data_ptr<T>() does so by itself.
+// For what is about to use the memory of a tensor by its address: has the deferred calls made that it waits for, if
+// there are any. data_ptr<T>() does so by itself.
 KEYWAY_API void make_calls_pending_for(const TensorBase& tensor);
 // Has all made that this thread has deferred: before an event is recorded, say. Both throw what the calls throw.
 KEYWAY_API void make_pending_calls(const char* why);

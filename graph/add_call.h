@@ -13,8 +13,8 @@ KEYWAY_API ValueId add_value(Graph& graph, TensorInfo info, ValueId memory = kNo
 
 // Appends a call, and the values that it gives, and returns its results as Node has them. What they are, and whose
 // memory they lie in, the operator's Meta kernel tells. `arguments` are all arguments of the schema. Throws
-// keyway::Error for what the operator refuses, for one whose results' sizes depend on elements, and for a call that gives
-// an argument other sizes in place.
+// keyway::Error for what the operator refuses, for one whose results' sizes depend on elements, and for a call that
+// gives an argument other sizes in place.
 KEYWAY_API Stack add_call(Graph& graph, const OperatorEntry& op, Stack arguments, std::string site = {});
 
 // The same by name, "select_scatter", for an operator with one result, which is returned. Arguments that are left out

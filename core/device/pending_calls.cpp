@@ -1,5 +1,4 @@
-#include <keyway/core/tensor/pending_calls.h>
-#include <keyway/core/tensor/tensor_base.h>
+#include <keyway/core/device/pending_calls.h>
 
 #include <atomic>
 
@@ -12,7 +11,6 @@ constinit std::atomic<const PendingCalls*> pending_calls{nullptr};
 void set_pending_calls(const PendingCalls* calls) { pending_calls = calls; }
 
 void make_calls_pending_for(const TensorBase& tensor) {
-  if (!tensor.defined() || !tensor.key_set().has(Functionality::Functionalize)) return;
   if (const PendingCalls* const calls = pending_calls) calls->make_for(tensor);
 }
 
