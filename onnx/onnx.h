@@ -4,8 +4,8 @@
 //   const std::shared_ptr<const onnx::Model> model = onnx::load("model.onnx");
 //   const std::vector<onnx::Value> outputs = model->run({{"x", x}});
 //
-// What reads models lies in a library of its own, libkeyway_onnx.so beside libkeyway.so, which is opened by the first of
-// these calls.
+// What reads models lies in a library of its own, libkeyway_onnx.so beside libkeyway.so, which is opened by the first
+// of these calls.
 #pragma once
 
 #include <keyway/tensor.h>
@@ -57,7 +57,8 @@ class KEYWAY_API Model {
 };
 
 // A model of a file, and of its bytes. External data may lie in files of the model's folder or below it. Throw
-// keyway::Error: Parse for what is no model, NotImplemented for operators, versions and types that Keyway does not have.
+// keyway::Error: Parse for what is no model, NotImplemented for operators, versions and types that Keyway does not
+// have.
 KEYWAY_API std::shared_ptr<const Model> load(const std::string& path);
 KEYWAY_API std::shared_ptr<const Model> load_bytes(std::string_view bytes);
 

@@ -50,7 +50,8 @@ Value value_of(nb::handle object, std::string_view type) {
     KEYWAY_CHECK_AS(Type, PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()), "a {} is a list, not {}", type,
                     class_name(object));
     Sequence sequence;
-    for (const nb::handle element : nb::iter(object)) sequence.push_back(value_of(element, type.substr(kSequence.size())));
+    for (const nb::handle element : nb::iter(object))
+      sequence.push_back(value_of(element, type.substr(kSequence.size())));
     return sequence;
   }
   if (type.starts_with("string[")) {

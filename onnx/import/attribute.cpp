@@ -61,7 +61,8 @@ void add_floats(const Field& field, std::vector<float>& floats) {
 
 void add_ints(const Field& field, std::vector<std::int64_t>& ints) {
   if (field.wire != Field::Wire::Bytes) return ints.push_back(field.integer());
-  for (std::string_view rest = field.bytes; !rest.empty();) ints.push_back(static_cast<std::int64_t>(take_varint(rest)));
+  for (std::string_view rest = field.bytes; !rest.empty();)
+    ints.push_back(static_cast<std::int64_t>(take_varint(rest)));
 }
 
 void take(const Field& field, Content& content) {

@@ -41,7 +41,9 @@ class Call {
   bool truth(std::size_t input) const { return integer(input) != 0; }
   // The input where there is one, else the attribute: what versions of operators moved from one to the other.
   std::vector<std::int64_t> integers_of(std::size_t input, std::string_view attribute) const;
-  bool has_either(std::size_t input, std::string_view attribute) const { return has(input) || has_attribute(attribute); }
+  bool has_either(std::size_t input, std::string_view attribute) const {
+    return has(input) || has_attribute(attribute);
+  }
 
   // Attributes. Throw keyway::Error if there is one of another type, or none and no value instead.
   bool has_attribute(std::string_view name) const { return find(name) != nullptr; }
@@ -97,8 +99,7 @@ Tensor known_numbers(const std::vector<double>& numbers);
 // Calls of this thread are not recorded while it exists.
 class Unrecorded {
  public:
-  Unrecorded()
-      : guard_(DispatchKeySet(Functionality::Functionalize) | DispatchKeySet(Functionality::Tracer)) {}
+  Unrecorded() : guard_(DispatchKeySet(Functionality::Functionalize) | DispatchKeySet(Functionality::Tracer)) {}
 
  private:
   ExcludeDispatchKeyGuard guard_;

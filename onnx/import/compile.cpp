@@ -269,19 +269,20 @@ class Compiler {
   }
 
   void add_node(std::string_view proto, Scope& scope, const Surroundings& surroundings) {
-    KEYWAY_CHECK_AS(Parse, ++nodes_ <= kMostNodes, "the model has more than {} nodes, those of its functions' calls included",
-                    kMostNodes);
+    KEYWAY_CHECK_AS(Parse, ++nodes_ <= kMostNodes,
+                    "the model has more than {} nodes, those of its functions' calls included", kMostNodes);
     const NodeText text = read_node(proto);
     Node node;
     node.name = shown(text.name.empty() && !text.outputs.empty() ? text.outputs[0] : text.name);
     for (const std::string_view input : text.inputs) {
       node.inputs.push_back(input.empty() ? kNoSlot : known_slot(input, scope));
     }
-    KEYWAY_CHECK_AS(Parse, text.attributes.size() <= kMostAttributes, "node '{}' has {} attributes; {} is the most", node.name,
-                    text.attributes.size(), kMostAttributes);
+    KEYWAY_CHECK_AS(Parse, text.attributes.size() <= kMostAttributes, "node '{}' has {} attributes; {} is the most",
+                    node.name, text.attributes.size(), kMostAttributes);
     for (const std::string_view attribute : text.attributes) add_attribute(attribute, node, scope, surroundings);
     choose_operator(text, node, surroundings);
-    for (const std::string_view output : text.outputs) node.outputs.push_back(output.empty() ? kNoSlot : scope.add(output));
+    for (const std::string_view output : text.outputs)
+      node.outputs.push_back(output.empty() ? kNoSlot : scope.add(output));
     scope.graph.nodes.push_back(std::move(node));
   }
 
@@ -293,15 +294,16 @@ class Compiler {
         }};
     AttributeText read = read_attribute(proto, parts);
     if (!read.refers_to.empty()) {
-      KEYWAY_CHECK_AS(Parse, surroundings.given != nullptr, "attribute '{}' refers to that of a call, but is in no function",
-                      shown(read.attribute.name));
+      KEYWAY_CHECK_AS(Parse, surroundings.given != nullptr,
+                      "attribute '{}' refers to that of a call, but is in no function", shown(read.attribute.name));
       const auto given = std::ranges::find(*surroundings.given, read.refers_to, &Attribute::name);
       if (given == surroundings.given->end()) return;  // left out of the call: the default
       KEYWAY_CHECK_AS(NotImplemented, !std::holds_alternative<std::shared_ptr<const Graph>>(given->content),
                       "a function is given a graph as an attribute");
       read.attribute.content = given->content;
     }
-    const bool is_new = std::ranges::find(node.attributes, read.attribute.name, &Attribute::name) == node.attributes.end();
+    const bool is_new =
+        std::ranges::find(node.attributes, read.attribute.name, &Attribute::name) == node.attributes.end();
     KEYWAY_CHECK_AS(Parse, is_new, "attribute '{}' is there twice", shown(read.attribute.name));
     node.attributes.push_back(std::move(read.attribute));
   }
@@ -310,15 +312,16 @@ class Compiler {
     const auto function = functions_.find({text.domain, text.op, text.overload});
     if (function != functions_.end()) return call_function(function->second, node, surroundings.depth);
     const std::string_view domain = text.domain.empty() ? std::string_view("ai.onnx") : shown(text.domain);
-    KEYWAY_CHECK_AS(NotImplemented, newest_version(text.domain) != 0, "there are no operators of the domain '{}', as '{}' is one",
-                    domain, shown(text.op));
+    KEYWAY_CHECK_AS(NotImplemented, newest_version(text.domain) != 0,
+                    "there are no operators of the domain '{}', as '{}' is one", domain, shown(text.op));
     const auto version = surroundings.versions.find(text.domain);
-    KEYWAY_CHECK_AS(Parse, version != surroundings.versions.end(), "the model does not say which version of {}'s operators it has",
-                    domain);
+    KEYWAY_CHECK_AS(Parse, version != surroundings.versions.end(),
+                    "the model does not say which version of {}'s operators it has", domain);
     node.version = version->second;
     node.op = find_operator(text.domain, text.op, node.version);
-    KEYWAY_CHECK_AS(NotImplemented, node.op != nullptr, "there is no operator '{}' of version {} of {}, which node '{}' is",
-                    shown(text.op), node.version, domain, node.name);
+    KEYWAY_CHECK_AS(NotImplemented, node.op != nullptr,
+                    "there is no operator '{}' of version {} of {}, which node '{}' is", shown(text.op), node.version,
+                    domain, node.name);
     check_node(text, node);
   }
 

@@ -51,7 +51,7 @@ void ExternalData::File::read(void* to, std::uint64_t bytes, std::uint64_t offse
   while (bytes != 0) {
     const ssize_t got = ::pread(file_, out, std::min(bytes, kMost), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    KEYWAY_CHECK(got >= 0, "cannot read {}: {}", path_, std::strerror(errno));
+    KEYWAY_CHECK(got >= 0, "cannot read {}: {}", path_, std::string(std::strerror(errno)));
     KEYWAY_CHECK_AS(Parse, got != 0, "cannot read {}: it became shorter meanwhile", path_);
     out += got;
     offset += static_cast<std::uint64_t>(got);
@@ -81,14 +81,14 @@ ExternalData::File ExternalData::open(std::string_view location) const {
     const int why = errno;
     check(at.number >= 0 || why != ELOOP, "a part of the path is a link");
     KEYWAY_CHECK(at.number >= 0, "cannot open '{}', where external data lies: {}", shown(location),
-                 std::strerror(why));
+                 std::string(std::strerror(why)));
   }
   return {at.release(), path};
 }
 
 std::string ExternalData::read_file(const std::string& path) {
   const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  KEYWAY_CHECK(opened >= 0, "cannot open {}: {}", path, std::strerror(errno));
+  KEYWAY_CHECK(opened >= 0, "cannot open {}: {}", path, std::string(std::strerror(errno)));
   const File file(opened, path);
   std::string bytes(file.size(), '\0');
   file.read(bytes.data(), bytes.size(), 0);

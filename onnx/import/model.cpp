@@ -40,7 +40,8 @@ class Program final : public Model {
     std::vector<Slot> slots;
     for (std::size_t i = 0; i < graph_->inputs.size(); ++i) slots.push_back(input(inputs, i));
     std::vector<Value> outputs;
-    for (Slot& slot : run_graph(*graph_, std::move(slots), nullptr)) outputs.push_back(of_its_own(std::move(slot.value)));
+    for (Slot& slot : run_graph(*graph_, std::move(slots), nullptr))
+      outputs.push_back(of_its_own(std::move(slot.value)));
     return outputs;
   }
 

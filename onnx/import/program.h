@@ -61,8 +61,8 @@ inline constexpr std::int32_t kNoSlot = -1;
 
 struct Node {
   const Operator* op = nullptr;
-  int version = 0;   // of the operator's domain that the model asks for
-  std::string name;  // as the model has it, for errors
+  int version = 0;                    // of the operator's domain that the model asks for
+  std::string name;                   // as the model has it, for errors
   std::vector<std::int32_t> inputs;   // kNoSlot: left out
   std::vector<std::int32_t> outputs;  // kNoSlot: not asked for
   std::vector<Attribute> attributes;

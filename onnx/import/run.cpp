@@ -30,8 +30,8 @@ Results results_of(const Node& node, std::vector<Slot>& frame, bool is_recorded)
 
 void run_node(const Node& node, std::vector<Slot>& frame, bool is_recorded) {
   Results results = results_of(node, frame, is_recorded);
-  KEYWAY_CHECK_AS(NotImplemented, results.size() >= node.outputs.size(), "the node has {} outputs, of which {} are there",
-                  node.outputs.size(), results.size());
+  KEYWAY_CHECK_AS(NotImplemented, results.size() >= node.outputs.size(),
+                  "the node has {} outputs, of which {} are there", node.outputs.size(), results.size());
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] != kNoSlot) frame[static_cast<std::size_t>(node.outputs[i])] = std::move(results[i]);
   }

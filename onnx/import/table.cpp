@@ -19,13 +19,17 @@ std::multimap<Name, const Operator*> by_name() {
 }  // namespace
 
 int newest_version(std::string_view domain) {
-  if (domain.empty()) return 23;
+  if (domain.empty()) return 28;
   return domain == "ai.onnx.preview.training" ? 1 : 0;
 }
 
 std::vector<const Operator*> all_operators() {
   std::vector<const Operator*> operators;
-  for (const Family family : {activation_family(), control_family(), conversion_family(), convolution_family(), image_family(), indexing_family(), math_family(), matrix_family(), normalization_family(), pooling_family(), quantization_family(), random_family(), recurrent_family(), reduction_family(), resize_family(), shape_family(), signal_family(), text_family(), training_family()}) {
+  for (const Family family :
+       {activation_family(), control_family(), conversion_family(), convolution_family(), image_family(),
+        indexing_family(), math_family(), matrix_family(), normalization_family(), pooling_family(),
+        quantization_family(), random_family(), recurrent_family(), reduction_family(), resize_family(), shape_family(),
+        signal_family(), text_family(), training_family()}) {
     for (const Operator& op : family) operators.push_back(&op);
   }
   return operators;

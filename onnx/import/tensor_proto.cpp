@@ -134,12 +134,16 @@ TensorField typed_field(std::int64_t type) {
 template <typename Take>
 void for_each_number(const Header& header, Take&& take) {
   const TensorField number = typed_field(header.type);
-  const std::size_t width = number == TensorField::FloatData ? 4 : number == TensorField::DoubleData ? 8 : 0;  // 0: a varint
+  const std::size_t width = number == TensorField::FloatData    ? 4
+                            : number == TensorField::DoubleData ? 8
+                                                                : 0;  // 0: a varint
   Message message(header.proto);
   for (Field field; message.next(field);) {
     if (TensorField(field.number) != number) continue;
     if (field.wire != Field::Wire::Bytes) {
-      const Field::Wire wire = width == 4 ? Field::Wire::Fixed32 : width == 8 ? Field::Wire::Fixed64 : Field::Wire::Varint;
+      const Field::Wire wire = width == 4   ? Field::Wire::Fixed32
+                               : width == 8 ? Field::Wire::Fixed64
+                                            : Field::Wire::Varint;
       KEYWAY_CHECK_AS(Parse, field.wire == wire, "tensor '{}': its data are of another type", shown(header.name));
       take(field.value);
       continue;

@@ -13,8 +13,8 @@ struct NamedValue {
   Value value;
 };
 
-// Of the bytes of a TensorProto. No more is allocated than there are data. Throws keyway::Error: Parse for what is none,
-// NotImplemented for types that Keyway has no tensors of.
+// Of the bytes of a TensorProto. No more is allocated than there are data. Throws keyway::Error: Parse for what is
+// none, NotImplemented for types that Keyway has no tensors of.
 NamedValue read_tensor(std::string_view proto, const ExternalData& external);
 
 }  // namespace keyway::inline v1::onnx

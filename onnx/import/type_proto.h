@@ -33,8 +33,8 @@ std::string to_string(const Type& type);
 // Of a value: "float32[2, 3]".
 std::string describe(const Value& value);
 
-// Of the bytes of a TypeProto. Throws keyway::Error: Parse for what is none, NotImplemented for maps, sparse tensors and
-// elements that Keyway does not have.
+// Of the bytes of a TypeProto. Throws keyway::Error: Parse for what is none, NotImplemented for maps, sparse tensors
+// and elements that Keyway does not have.
 Type read_type(std::string_view proto);
 
 }  // namespace keyway::inline v1::onnx

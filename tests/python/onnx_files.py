@@ -49,6 +49,11 @@ def signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
+def of_bfloat16(bits: Any) -> Any:
+    """The numbers, as float32."""
+    return (bits.astype("u4") << 16).view("f4")
+
+
 def tensor(data: bytes) -> Any:
     dims: list[int] = []
     kind = 0
@@ -73,8 +78,7 @@ def tensor(data: bytes) -> Any:
     if kind == STRING:
         return np.array(texts, dtype=object).reshape(dims)
     if kind == BFLOAT16:
-        halves = np.frombuffer(raw, "u2") if raw is not None else np.array(numbers, "u2")
-        return (halves.astype("u4") << 16).view("f4").reshape(dims)
+        return of_bfloat16(np.frombuffer(raw, "u2") if raw is not None else np.array(numbers, "u2")).reshape(dims)
     if raw is not None:
         return np.frombuffer(raw, DTYPES[kind]).reshape(dims)
     if kind == 10:
@@ -120,4 +124,6 @@ def value(data: bytes, type_text: str) -> Any:
         return optional(data)
     if type_text.startswith("sequence of "):
         return sequence(data)
-    return tensor(data)
+    array = tensor(data)
+    # Some files have the bits of bfloat16 as numbers of 16 bits.
+    return of_bfloat16(array) if type_text.startswith("bfloat16") and array.dtype == np.uint16 else array

@@ -206,7 +206,8 @@ Results scan_steps(const Call& call, std::vector<Slot> slots, std::size_t states
   std::vector<std::vector<Slot>> collected(body.outputs.size() - states);
   for (std::size_t step = 0; step < scanned.front().size(); ++step) {
     std::vector<Slot> inputs = carried;
-    for (std::size_t i = 0; i < scanned.size(); ++i) inputs.emplace_back(Value(scanned[i][step]), slots[states + i].known);
+    for (std::size_t i = 0; i < scanned.size(); ++i)
+      inputs.emplace_back(Value(scanned[i][step]), slots[states + i].known);
     std::vector<Slot> outputs = call.run(body, std::move(inputs));
     for (std::size_t i = 0; i < states; ++i) carried[i] = std::move(outputs[i]);
     for (std::size_t i = 0; i < collected.size(); ++i) collected[i].push_back(std::move(outputs[i + states]));

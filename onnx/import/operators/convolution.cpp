@@ -13,7 +13,8 @@ namespace {
 using Sizes = std::vector<std::int64_t>;
 
 Sizes kernel_of(const Call& call, const Tensor& weight) {
-  call.check(weight.dim() >= 3 && weight.dim() <= 5, "the weight has {} dimensions, but must have 3 to 5", weight.dim());
+  call.check(weight.dim() >= 3 && weight.dim() <= 5, "the weight has {} dimensions, but must have 3 to 5",
+             weight.dim());
   const Sizes kernel(weight.sizes().begin() + 2, weight.sizes().end());
   call.check(!call.has_attribute("kernel_shape") || call.list_attribute("kernel_shape") == kernel,
              "kernel_shape is not the weight's sizes {}", weight.sizes());
@@ -35,12 +36,14 @@ Crop crop_of(const Call& call, const Windows& windows, IntArrayRef input, const 
   if (sizes.empty() && !same) return {windows.before, windows.after};
   const std::size_t dims = windows.dims();
   if (sizes.size() == dims + 2) sizes.erase(sizes.begin(), sizes.begin() + 2);
-  call.check(sizes.empty() || sizes.size() == dims, "output_shape has {} numbers for {} dimensions", sizes.size(), dims);
+  call.check(sizes.empty() || sizes.size() == dims, "output_shape has {} numbers for {} dimensions", sizes.size(),
+             dims);
   Crop crop;
   for (std::size_t i = 0; i < dims; ++i) {
     const std::int64_t size = sizes.empty() ? input[i + 2] * windows.strides[i] : sizes[i];
     const std::int64_t all = windows.strides[i] * (input[i + 2] - 1) + more[i] + windows.extent(i) - size;
-    crop.before.push_back(automatic == "SAME_UPPER" ? all / 2 : all - all / 2);
+    // What is missing comes behind.
+    crop.before.push_back(all < 0 ? 0 : automatic == "SAME_UPPER" ? all / 2 : all - all / 2);
     crop.after.push_back(all - crop.before[i]);
   }
   return crop;
@@ -54,7 +57,8 @@ Results transposed_convolution(const Call& call) {
   const Sizes more = list_for(call, "output_padding", dims, 0);
   const Crop crop = crop_of(call, windows, x.sizes(), more);
   const std::int64_t groups = call.attribute("group", 1);
-  const bool fits = crop.before == crop.after && std::ranges::all_of(crop.before, [](std::int64_t n) { return n >= 0; });
+  const bool fits =
+      crop.before == crop.after && std::ranges::all_of(crop.before, [](std::int64_t n) { return n >= 0; });
   const Sizes nothing(dims, 0);
   // output_padding has to be less than the stride: what is more is padded with zeros.
   Sizes asked(dims, 0);
@@ -64,8 +68,8 @@ Results transposed_convolution(const Call& call) {
     padding.push_back(fits ? 0 : -crop.before[i]);
     padding.push_back((fits ? 0 : -crop.after[i]) + more[i] - asked[i]);
   }
-  Tensor y = convolution(x, weight, std::nullopt, windows.strides, fits ? crop.before : nothing, windows.dilations, true,
-                         asked, groups);
+  Tensor y = convolution(x, weight, std::nullopt, windows.strides, fits ? crop.before : nothing, windows.dilations,
+                         true, asked, groups);
   if (std::ranges::any_of(padding, [](std::int64_t n) { return n != 0; })) y = constant_pad_nd(y, padding);
   if (!call.has(2)) return {y};
   Sizes sizes(dims + 1, 1);

@@ -60,7 +60,9 @@ Between between(double start, double step, std::int64_t count, std::int64_t size
 Tensor interpolated(const Tensor& x, std::int64_t axis, const Between& b) {
   Sizes shape(static_cast<std::size_t>(x.dim()), 1);
   shape[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(b.before.size());
-  const auto column = [&](const std::vector<double>& list) { return reshape(known_numbers(list).to(x.dtype()), shape); };
+  const auto column = [&](const std::vector<double>& list) {
+    return reshape(known_numbers(list).to(x.dtype()), shape);
+  };
   const Tensor share = column(b.share);
   const Tensor low = mul(index_select(x, axis, known_numbers(b.before)), rsub(share, Scalar(1)));
   const Tensor high = mul(index_select(x, axis, known_numbers(b.after)), share);
@@ -78,8 +80,8 @@ Results aligned_regions(const Call& call) {
   const std::int64_t width = call.attribute("output_width", 1);
   const double scale = call.single_attribute("spatial_scale", 1);
   const std::int64_t sampling = call.attribute("sampling_ratio", 0);
-  const bool half = call.version() >= 16 &&
-                    call.text_attribute("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  const bool half =
+      call.version() >= 16 && call.text_attribute("coordinate_transformation_mode", "half_pixel") == "half_pixel";
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const double offset = half ? 0.5 : 0;
@@ -87,7 +89,9 @@ Results aligned_regions(const Call& call) {
     const double roi_width = half ? edge(2) - edge(0) : std::max(edge(2) - edge(0), 1.0);
     const double roi_height = half ? edge(3) - edge(1) : std::max(edge(3) - edge(1), 1.0);
     const auto samples = [&](double length, std::int64_t bins) {
-      return sampling > 0 ? sampling : std::max<std::int64_t>(static_cast<std::int64_t>(std::ceil(length / static_cast<double>(bins))), 1);
+      return sampling > 0
+                 ? sampling
+                 : std::max<std::int64_t>(static_cast<std::int64_t>(std::ceil(length / static_cast<double>(bins))), 1);
     };
     const std::int64_t rows = samples(roi_height, height), columns = samples(roi_width, width);
     const Between y = between(edge(1), roi_height / static_cast<double>(height * rows), height * rows, x.size(2));
@@ -160,7 +164,8 @@ Results suppressed_boxes(const Call& call) {
 // Where the elements of an image lie between -1 and 1: at the outermost elements' centers, or at their edges.
 Tensor centers(std::int64_t size, bool align_corners) {
   const Tensor steps = arange(Scalar(size), kDouble);
-  if (align_corners) return size > 1 ? sub(mul(steps, Scalar(2.0 / static_cast<double>(size - 1))), Scalar(1)) : zeros_like(steps);
+  if (align_corners)
+    return size > 1 ? sub(mul(steps, Scalar(2.0 / static_cast<double>(size - 1))), Scalar(1)) : zeros_like(steps);
   return sub(div(add(mul(steps, Scalar(2)), Scalar(1)), Scalar(size)), Scalar(1));
 }
 

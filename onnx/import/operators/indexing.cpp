@@ -59,8 +59,8 @@ Results gather_nd(const Call& call) {
   const Tensor& x = call.tensor(0);
   const Tensor& indices = call.tensor(1);
   const auto batch = static_cast<std::size_t>(call.axis(call.attribute("batch_dims", 0), x.dim()));
-  call.check(indices.dim() > static_cast<std::int64_t>(batch), "the indices have {} dimensions, of which {} are batches",
-             indices.dim(), batch);
+  call.check(indices.dim() > static_cast<std::int64_t>(batch),
+             "the indices have {} dimensions, of which {} are batches", indices.dim(), batch);
   Tensor flat = flat_indices(call, indices, x.sizes(), batch);
   const auto depth = batch + static_cast<std::size_t>(indices.size(-1));
   const IntArrayRef sizes = x.sizes();
@@ -136,8 +136,8 @@ Results unique_values(const Call& call) {
   }
   auto [values, inverse, counts] = unique_dim(x, axis, true, true, true);
   const std::int64_t size = x.size(axis);
-  const Tensor first = scatter_reduce(full({values.size(axis)}, Scalar(size), kLong), 0, inverse,
-                                      arange(Scalar(size), kLong), "amin");
+  const Tensor first =
+      scatter_reduce(full({values.size(axis)}, Scalar(size), kLong), 0, inverse, arange(Scalar(size), kLong), "amin");
   if (call.attribute("sorted", 1) != 0) return {values, first, inverse, counts};
   const Tensor order = argsort(first);
   const Tensor rank = argsort(order);

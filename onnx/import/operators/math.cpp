@@ -53,8 +53,8 @@ template <Tensor (*op)(const Tensor&, const Tensor&)>
 Tensor fold(const Call& call) {
   Tensor result = call.tensor(0);
   for (std::size_t i = 1; i < call.inputs(); ++i) {
-    call.check(call.tensor(i).dtype() == result.dtype(), "the inputs must have one dtype, not {} and {}", result.dtype(),
-               call.tensor(i).dtype());
+    call.check(call.tensor(i).dtype() == result.dtype(), "the inputs must have one dtype, not {} and {}",
+               result.dtype(), call.tensor(i).dtype());
     result = op(result, call.tensor(i));
   }
   return result;

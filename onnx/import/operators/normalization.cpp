@@ -47,7 +47,8 @@ Results batch_normalization(const Call& call) {
   const Tensor y = normalized(x, per_channel(center, x), per_channel(variance, x), epsilon);
   const double momentum = call.single_attribute("momentum", 0.9);
   const auto running = [&](std::size_t input, const Tensor& now) {
-    return add(mul(call.tensor(input), Scalar(momentum)), mul(now, Scalar(1 - momentum))).to(call.tensor(input).dtype());
+    return add(mul(call.tensor(input), Scalar(momentum)), mul(now, Scalar(1 - momentum)))
+        .to(call.tensor(input).dtype());
   };
   Results results = {add(mul(y, scale), shift).to(x.dtype()), running(3, center), running(4, variance)};
   if (call.version() < 14) {
@@ -61,8 +62,8 @@ Results instance_normalization(const Call& call) {
   const Tensor& x = call.tensor(0);
   Axes axes;
   for (std::int64_t i = 2; i < x.dim(); ++i) axes.push_back(i);
-  const Tensor y = normalized(x, mean(x, OptionalIntArrayRef(axes), true), var(x, OptionalIntArrayRef(axes), false, true),
-                              call.single_attribute("epsilon", 1e-5));
+  const Tensor y = normalized(x, mean(x, OptionalIntArrayRef(axes), true),
+                              var(x, OptionalIntArrayRef(axes), false, true), call.single_attribute("epsilon", 1e-5));
   return {add(mul(y, per_channel(call.tensor(1), x)), per_channel(call.tensor(2), x))};
 }
 
@@ -82,8 +83,8 @@ Results layer_normalization(const Call& call) {
   const Tensor x = stashed(call, call.tensor(0));
   const Axes axes = from_axis(call, x);
   const Tensor center = mean(x, OptionalIntArrayRef(axes), true);
-  const Tensor scale = rsqrt(add(var(x, OptionalIntArrayRef(axes), false, true),
-                                 Scalar(call.single_attribute("epsilon", 1e-5))));
+  const Tensor scale =
+      rsqrt(add(var(x, OptionalIntArrayRef(axes), false, true), Scalar(call.single_attribute("epsilon", 1e-5))));
   Tensor y = mul(mul(sub(x, center), scale).to(call.tensor(0).dtype()), call.tensor(1));
   if (call.has(2)) y = add(y, call.tensor(2));
   return {y, center, scale};
@@ -109,8 +110,9 @@ Results group_normalization(const Call& call) {
   };
   const Tensor rows = reshape(x, {x.size(0), groups, -1});
   const Axes last = {2};
-  const Tensor y = normalized(rows, mean(rows, OptionalIntArrayRef(last), true),
-                              var(rows, OptionalIntArrayRef(last), false, true), call.single_attribute("epsilon", 1e-5));
+  const Tensor y =
+      normalized(rows, mean(rows, OptionalIntArrayRef(last), true), var(rows, OptionalIntArrayRef(last), false, true),
+                 call.single_attribute("epsilon", 1e-5));
   const Tensor plain = reshape(y, x.sizes()).to(call.tensor(0).dtype());
   return {add(mul(plain, per_channel(parameter(1), x)), per_channel(parameter(2), x))};
 }
@@ -126,7 +128,8 @@ Results local_response(const Call& call) {
   const Axes last = {-1};
   const Tensor sums = sum(windows, OptionalIntArrayRef(last));
   const double alpha = call.single_attribute("alpha", 0.0001);
-  const Tensor base = add(mul(sums, Scalar(alpha / static_cast<double>(size))), Scalar(call.single_attribute("bias", 1)));
+  const Tensor base =
+      add(mul(sums, Scalar(alpha / static_cast<double>(size))), Scalar(call.single_attribute("bias", 1)));
   return {div(x, pow(base, Scalar(call.single_attribute("beta", 0.75))))};
 }
 

@@ -88,8 +88,8 @@ Tensor window_sums(const Tensor& x, const Windows& windows) {
   Sizes sizes = {x.size(1), 1};
   sizes.insert(sizes.end(), windows.kernel.begin(), windows.kernel.end());
   const Sizes nothing(windows.dims(), 0);
-  return convolution(x, ones(sizes, x.options()), std::nullopt, windows.strides, nothing, windows.dilations, false, nothing,
-                     x.size(1));
+  return convolution(x, ones(sizes, x.options()), std::nullopt, windows.strides, nothing, windows.dilations, false,
+                     nothing, x.size(1));
 }
 
 // The sums, and how many elements each window has, those of the padding among them or not.
@@ -136,7 +136,7 @@ Results global_lp(const Call& call) {
   return {linalg_vector_norm(x, Scalar(p), OptionalIntArrayRef(spatial_dims(x)), true)};
 }
 
-// Elements at indices of the whole output; a larger output is read as the one that the attributes give.
+// Elements at indices of the output that the attributes give; a larger one has zeros behind that.
 Results max_unpool(const Call& call) {
   const Tensor& x = call.tensor(0);
   const Windows windows = windows_of(call, x.sizes(), pool_kernel(call));
@@ -145,12 +145,19 @@ Results max_unpool(const Call& call) {
     sizes.push_back((x.sizes()[i + 2] - 1) * windows.strides[i] + windows.kernel[i] - windows.before[i] -
                     windows.after[i]);
   }
-  const Sizes asked = call.has(2) ? call.integers(2) : sizes;
-  const Sizes& of_indices = asked;
   std::int64_t count = 1;
-  for (const std::int64_t size : of_indices) count *= size;
+  for (const std::int64_t size : sizes) count *= size;
   const Tensor flat = scatter(zeros({count}, x.options()), 0, reshape(call.tensor(1), {-1}), reshape(x, {-1}));
-  return {reshape(flat, asked)};
+  Tensor y = reshape(flat, sizes);
+  if (!call.has(2)) return {y};
+  const Sizes asked = call.integers(2);
+  call.check(asked.size() == sizes.size(), "output_shape has {} numbers for {} dimensions", asked.size(), sizes.size());
+  Sizes padding;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    padding.push_back(0);
+    padding.push_back(asked[i] - sizes[i]);
+  }
+  return {constant_pad_nd(y, padding)};
 }
 
 constexpr std::string_view kPool = "auto_pad kernel_shape pads strides";

@@ -129,7 +129,8 @@ Results quantized_convolution(const Call& call) {
   Sizes channels(static_cast<std::size_t>(weights.dim() - 1), 1);
   channels[0] = -1;
   if (call.has(8)) y = add(y, reshape(call.tensor(8), channels).to(kDouble));
-  const Tensor weight_scale = call.tensor(4).numel() == 1 ? reshape(call.tensor(4), Sizes()) : reshape(call.tensor(4), channels);
+  const Tensor weight_scale =
+      call.tensor(4).numel() == 1 ? reshape(call.tensor(4), Sizes()) : reshape(call.tensor(4), channels);
   const Tensor scale = div(mul(reshape(call.tensor(1), Sizes()), weight_scale), reshape(call.tensor(6), Sizes()));
   return {rounded_to(call, mul(y.to(kFloat), scale), zero_point_if(call, 7, true), call.tensor(7).dtype())};
 }

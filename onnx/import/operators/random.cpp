@@ -11,7 +11,9 @@ using Sort = Operator::Sort;
 Generator generator_of(const Call& call) {
   if (!call.has_attribute("seed")) return nullptr;
   Generator generator;
-  generator.manual_seed(static_cast<std::uint64_t>(static_cast<std::int64_t>(call.single_attribute("seed"))));
+  const std::int64_t seed =
+      call.op() == "Dropout" ? call.attribute("seed") : static_cast<std::int64_t>(call.single_attribute("seed"));
+  generator.manual_seed(static_cast<std::uint64_t>(seed));
   return generator;
 }
 
@@ -49,9 +51,10 @@ Results multinomial_of(const Call& call) {
 // Drops in training only: an input says so from version 12 on, before that an attribute did.
 Results dropout_of(const Call& call) {
   const Tensor& x = call.tensor(0);
-  const double ratio = call.version() >= 12 ? (call.has(1) ? call.number(1) : 0.5) : call.single_attribute("ratio", 0.5);
-  const bool training = call.version() >= 12 ? call.has(2) && call.truth(2)
-                                             : call.version() < 7 && call.attribute("is_test", 0) == 0;
+  const double ratio =
+      call.version() >= 12 ? (call.has(1) ? call.number(1) : 0.5) : call.single_attribute("ratio", 0.5);
+  const bool training =
+      call.version() >= 12 ? call.has(2) && call.truth(2) : call.version() < 7 && call.attribute("is_test", 0) == 0;
   const ScalarType mask_dtype = call.version() >= 10 ? kBool : x.dtype();
   if (!training || ratio == 0) return {x, ones(x.sizes(), mask_dtype)};
   call.check(ratio > 0 && ratio < 1, "the ratio is {}", ratio);

@@ -38,7 +38,8 @@ class Activations {
 
  private:
   Activation named(std::string name, std::optional<double> alpha, std::optional<double> beta) const {
-    std::ranges::transform(name, name.begin(), [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+    std::ranges::transform(name, name.begin(),
+                           [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
     if (name == "sigmoid") return [](const Tensor& x) { return sigmoid(x); };
     if (name == "tanh") return [](const Tensor& x) { return tanh(x); };
     if (name == "relu") return [](const Tensor& x) { return relu(x); };
@@ -64,7 +65,7 @@ class Activations {
 
 // What a direction of a layer has.
 struct Direction {
-  Tensor products;  // of the inputs and W, with both biases unless they are apart: [steps, batch, gates * hidden]
+  Tensor products;   // of the inputs and W, with both biases unless they are apart: [steps, batch, gates * hidden]
   Tensor recurrent;  // R, turned: [hidden, gates * hidden]
   Tensor bias;       // of the recurrent product
   Tensor peepholes;  // undefined if there are none
@@ -110,7 +111,8 @@ Results run_layer(const Call& call, const Layer& layer) {
   const Tensor& weights = call.tensor(1);
   const Tensor& recurrent = call.tensor(2);
   const std::string word = call.text_attribute("direction", "forward");
-  call.check(word == "forward" || word == "reverse" || word == "bidirectional", "direction '{}' is none of ONNX's", word);
+  call.check(word == "forward" || word == "reverse" || word == "bidirectional", "direction '{}' is none of ONNX's",
+             word);
   const std::int64_t directions = word == "bidirectional" ? 2 : 1;
   call.check(x.dim() == 3 && weights.dim() == 3 && recurrent.dim() == 3 && weights.size(0) == directions &&
                  recurrent.size(0) == directions,
@@ -151,7 +153,10 @@ Results run_layer(const Call& call, const Layer& layer) {
 }
 
 Results recurrent_layer(const Call& call) {
-  const Layer layer{1, 1, {"Tanh"}, [](const Direction& d, const Activations& f, const Tensor& products, const std::vector<Tensor>& s) {
+  const Layer layer{1,
+                    1,
+                    {"Tanh"},
+                    [](const Direction& d, const Activations& f, const Tensor& products, const std::vector<Tensor>& s) {
                       return std::vector<Tensor>{f(0, add(products, add(matmul(s[0], d.recurrent), d.bias)))};
                     }};
   return run_layer(call, layer);
@@ -160,35 +165,43 @@ Results recurrent_layer(const Call& call) {
 // Gates: update, reset, hidden.
 Results gated_layer(const Call& call) {
   const bool reset_after = call.attribute("linear_before_reset", 0) != 0;
-  const Layer layer{3, 1, {"Sigmoid", "Tanh"}, [reset_after](const Direction& d, const Activations& f, const Tensor& products, const std::vector<Tensor>& s) {
-                      const std::int64_t h = d.hidden;
-                      const auto part = [&](const Tensor& x, std::int64_t from, std::int64_t to) {
-                        return slice(x, -1, from * h, to * h, 1);
-                      };
-                      const Tensor gates = add(part(products, 0, 2), add(matmul(s[0], part(d.recurrent, 0, 2)), part(d.bias, 0, 2)));
-                      const Tensor update = f(0, part(gates, 0, 1));
-                      const Tensor reset = f(0, part(gates, 1, 2));
-                      const Tensor weight = part(d.recurrent, 2, 3);
-                      const Tensor bias = part(d.bias, 2, 3);
-                      const Tensor from_state = reset_after ? mul(reset, add(matmul(s[0], weight), bias))
-                                                            : add(matmul(mul(reset, s[0]), weight), bias);
-                      const Tensor hidden = f(1, add(part(products, 2, 3), from_state));
-                      return std::vector<Tensor>{add(mul(rsub(update, Scalar(1)), hidden), mul(update, s[0]))};
-                    }};
+  const Layer layer{
+      3,
+      1,
+      {"Sigmoid", "Tanh"},
+      [reset_after](const Direction& d, const Activations& f, const Tensor& products, const std::vector<Tensor>& s) {
+        const std::int64_t h = d.hidden;
+        const auto part = [&](const Tensor& x, std::int64_t from, std::int64_t to) {
+          return slice(x, -1, from * h, to * h, 1);
+        };
+        const Tensor gates = add(part(products, 0, 2), add(matmul(s[0], part(d.recurrent, 0, 2)), part(d.bias, 0, 2)));
+        const Tensor update = f(0, part(gates, 0, 1));
+        const Tensor reset = f(0, part(gates, 1, 2));
+        const Tensor weight = part(d.recurrent, 2, 3);
+        const Tensor bias = part(d.bias, 2, 3);
+        const Tensor from_state =
+            reset_after ? mul(reset, add(matmul(s[0], weight), bias)) : add(matmul(mul(reset, s[0]), weight), bias);
+        const Tensor hidden = f(1, add(part(products, 2, 3), from_state));
+        return std::vector<Tensor>{add(mul(rsub(update, Scalar(1)), hidden), mul(update, s[0]))};
+      }};
   return run_layer(call, layer);
 }
 
 // Gates: input, output, forget, cell.
 Results long_layer(const Call& call) {
   if (call.attribute("input_forget", 0) != 0) call.refuse("the attribute input_forget is not there");
-  const Layer layer{4, 2, {"Sigmoid", "Tanh", "Tanh"}, [](const Direction& d, const Activations& f, const Tensor& products, const std::vector<Tensor>& s) {
+  const Layer layer{4,
+                    2,
+                    {"Sigmoid", "Tanh", "Tanh"},
+                    [](const Direction& d, const Activations& f, const Tensor& products, const std::vector<Tensor>& s) {
                       const Tensor gates = add(products, add(matmul(s[0], d.recurrent), d.bias));
                       const auto part = [&](const Tensor& x, std::int64_t gate) {
                         return slice(x, -1, gate * d.hidden, (gate + 1) * d.hidden, 1);
                       };
                       const bool peeps = d.peepholes.defined();
                       const auto with_peephole = [&](std::int64_t gate, std::int64_t peephole, const Tensor& cell) {
-                        return peeps ? add(part(gates, gate), mul(part(d.peepholes, peephole), cell)) : part(gates, gate);
+                        return peeps ? add(part(gates, gate), mul(part(d.peepholes, peephole), cell))
+                                     : part(gates, gate);
                       };
                       const Tensor input = f(0, with_peephole(0, 0, s[1]));
                       const Tensor forget = f(0, with_peephole(2, 2, s[1]));

@@ -3,6 +3,7 @@
 #include <keyway/onnx/import/operators/one_call.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace keyway::inline v1::onnx {
 
@@ -15,8 +16,24 @@ Tensor mean_over(const Tensor& x, const Axes& axes) {
   if (x.is_floating_point()) return mean(x, OptionalIntArrayRef(axes), true);
   return mean(x.to(kDouble), OptionalIntArrayRef(axes), true).to(x.dtype());
 }
-Tensor max_over(const Tensor& x, const Axes& axes) { return amax(x, axes, true); }
-Tensor min_over(const Tensor& x, const Axes& axes) { return amin(x, axes, true); }
+
+// The largest of no elements is the least number that there is, and the other way round.
+Tensor extreme_over(const Tensor& x, const Axes& axes, bool largest) {
+  Axes sizes = x.sizes().vec();
+  bool is_of_none = false;
+  for (const std::int64_t axis : axes) {
+    is_of_none = is_of_none || x.size(axis) == 0;
+    sizes[static_cast<std::size_t>(axis < 0 ? axis + x.dim() : axis)] = 1;
+  }
+  if (!is_of_none) return largest ? amax(x, axes, true) : amin(x, axes, true);
+  if (x.dtype() == kBool) return full(sizes, Scalar(!largest), x.options());
+  KEYWAY_CHECK(x.is_floating_point(), "{} of no elements of {} is not there", largest ? "the largest" : "the least",
+               x.dtype());
+  const double infinity = std::numeric_limits<double>::infinity();
+  return full(sizes, Scalar(largest ? -infinity : infinity), x.options());
+}
+Tensor max_over(const Tensor& x, const Axes& axes) { return extreme_over(x, axes, true); }
+Tensor min_over(const Tensor& x, const Axes& axes) { return extreme_over(x, axes, false); }
 Tensor product_over(const Tensor& x, const Axes& axes) {
   Tensor result = x;
   for (const std::int64_t axis : axes) result = prod(result, axis, true, x.dtype());
@@ -45,7 +62,8 @@ Results reduce(const Call& call) {
   Tensor x = call.tensor(0);
   Axes axes = call.integers_of(1, "axes");
   const bool keeps = call.attribute("keepdims", 1) != 0;
-  if (axes.empty() && call.attribute("noop_with_empty_axes", 0) != 0) return {squeeze(over(unsqueeze(x, -1), {-1}), -1)};
+  if (axes.empty() && call.attribute("noop_with_empty_axes", 0) != 0)
+    return {squeeze(over(unsqueeze(x, -1), {-1}), -1)};
   if (axes.empty()) {
     for (std::int64_t i = 0; i < x.dim(); ++i) axes.push_back(i);
   }

@@ -27,6 +27,7 @@ struct Line {
   std::int64_t size;
   std::int64_t new_size;
   double scale;
+  double length;  // of the output: as the scale has it, if that is given
   double start = 0;
   double end = 1;
 };
@@ -35,17 +36,18 @@ struct Line {
 double coordinate(const Call& call, const Resizing& r, const Line& line, std::int64_t at) {
   const auto i = static_cast<double>(at);
   const auto size = static_cast<double>(line.size);
-  const auto new_size = static_cast<double>(line.new_size);
+  const double new_size = line.length;
   if (r.coordinates == "half_pixel") return (i + 0.5) / line.scale - 0.5;
   if (r.coordinates == "pytorch_half_pixel") return line.new_size > 1 ? (i + 0.5) / line.scale - 0.5 : 0;
   if (r.coordinates == "align_corners") return line.new_size > 1 ? i * (size - 1) / (new_size - 1) : 0;
   if (r.coordinates == "asymmetric") return i / line.scale;
   if (r.coordinates == "tf_half_pixel_for_nn") return (i + 0.5) / line.scale;
   if (r.coordinates == "half_pixel_symmetric") {
-    return size / 2 * (1 - new_size / (line.scale * size)) + (i + 0.5) / line.scale - 0.5;
+    return size / 2 * (1 - static_cast<double>(line.new_size) / (line.scale * size)) + (i + 0.5) / line.scale - 0.5;
   }
   if (r.coordinates == "tf_crop_and_resize") {
-    if (line.new_size > 1) return (line.start + i * (line.end - line.start) / (new_size - 1)) * (size - 1);
+    if (line.new_size > 1)
+      return (line.start + i * (line.end - line.start) / static_cast<double>(line.new_size - 1)) * (size - 1);
     return 0.5 * (line.start + line.end) * (size - 1);
   }
   call.refuse("there is no coordinate_transformation_mode '{}'", r.coordinates);
@@ -84,7 +86,8 @@ Taps taps_of(const Call& call, const Resizing& r, const Line& line) {
   Taps taps{{count, Sizes(length)}, {count, std::vector<double>(length, 1)}, std::vector<double>(length, 1)};
   for (std::size_t i = 0; i < length; ++i) {
     const double at = coordinate(call, r, line, static_cast<std::int64_t>(i));
-    if (r.coordinates == "tf_crop_and_resize" && (at < 0 || at > static_cast<double>(line.size - 1))) taps.is_within[i] = 0;
+    if (r.coordinates == "tf_crop_and_resize" && (at < 0 || at > static_cast<double>(line.size - 1)))
+      taps.is_within[i] = 0;
     const double first = is_nearest ? nearest_of(call, r, at) : std::floor(at) + 1 - static_cast<double>(count / 2);
     double sum = 0;
     for (std::size_t t = 0; t < count; ++t) {
@@ -119,13 +122,16 @@ Tensor resized_line(const Call& call, const Resizing& r, const Line& line, const
 void keep_proportions(const Call& call, std::vector<Line>& lines) {
   const std::string policy = call.text_attribute("keep_aspect_ratio_policy", "stretch");
   if (policy == "stretch") return;
-  call.check(policy == "not_larger" || policy == "not_smaller", "keep_aspect_ratio_policy '{}' is none of ONNX's", policy);
+  call.check(policy == "not_larger" || policy == "not_smaller", "keep_aspect_ratio_policy '{}' is none of ONNX's",
+             policy);
   call.check(!lines.empty(), "there are no sizes");
   double scale = lines[0].scale;
-  for (const Line& line : lines) scale = policy == "not_larger" ? std::min(scale, line.scale) : std::max(scale, line.scale);
+  for (const Line& line : lines)
+    scale = policy == "not_larger" ? std::min(scale, line.scale) : std::max(scale, line.scale);
   for (Line& line : lines) {
     line.scale = scale;
     line.new_size = static_cast<std::int64_t>(std::floor(scale * static_cast<double>(line.size) + 0.5));
+    line.length = static_cast<double>(line.new_size);
   }
 }
 
@@ -144,10 +150,12 @@ std::vector<Line> lines_of(const Call& call, const Sizes& axes, std::size_t scal
              has_sizes ? sizes.size() : scales.size(), axes.size());
   std::vector<Line> lines;
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    Line line{x.size(axes[i]), 0, 1};
+    Line line{x.size(axes[i]), 0, 1, 0};
     call.check(line.size > 0, "dimension {} has no elements", axes[i]);
     line.scale = has_sizes ? static_cast<double>(sizes[i]) / static_cast<double>(line.size) : scales[i];
-    line.new_size = has_sizes ? sizes[i] : static_cast<std::int64_t>(std::floor(scales[i] * static_cast<double>(line.size)));
+    line.new_size =
+        has_sizes ? sizes[i] : static_cast<std::int64_t>(std::floor(scales[i] * static_cast<double>(line.size)));
+    line.length = has_sizes ? static_cast<double>(sizes[i]) : scales[i] * static_cast<double>(line.size);
     call.check(line.scale > 0 && line.new_size > 0 && line.new_size < (std::int64_t{1} << 40),
                "dimension {} of {} elements cannot be scaled by {}", axes[i], line.size, line.scale);
     lines.push_back(line);

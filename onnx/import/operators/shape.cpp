@@ -29,7 +29,8 @@ Results shape(const Call& call) {
 
 Results size(const Call& call) {
   const IntArrayRef sizes = sizes_of(call);
-  return {scalar_tensor(Scalar(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies())), kLong)};
+  return {
+      scalar_tensor(Scalar(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies())), kLong)};
 }
 
 // 0 stands for the input's size, unless the attribute allowzero is set.
@@ -111,7 +112,8 @@ Results split_parts(const Call& call) {
     call.check(call.version() >= 18 || x.size(axis) % count == 0, "size {} cannot be split into {} equal parts",
                x.size(axis), count);
     const std::int64_t part = (x.size(axis) + count - 1) / count;
-    for (std::int64_t i = 0; i < count; ++i) sizes.push_back(std::clamp<std::int64_t>(x.size(axis) - i * part, 0, part));
+    for (std::int64_t i = 0; i < count; ++i)
+      sizes.push_back(std::clamp<std::int64_t>(x.size(axis) - i * part, 0, part));
   }
   Results results;
   for (Tensor& part : split_with_sizes(x, sizes, axis)) results.emplace_back(std::move(part));
@@ -211,8 +213,8 @@ Results pad_with(const Call& call) {
     axes.resize(static_cast<std::size_t>(x.dim()));
     std::iota(axes.begin(), axes.end(), 0);
   }
-  const Sizes pads = call.has(1) ? call.integers(1)
-                                 : call.list_attribute(call.has_attribute("pads") ? "pads" : "paddings");
+  const Sizes pads =
+      call.has(1) ? call.integers(1) : call.list_attribute(call.has_attribute("pads") ? "pads" : "paddings");
   const Sizes padding = padding_of(call, pads, axes, x.dim());
   if (mode == "constant") {
     const Scalar value = call.has(2) ? Scalar(call.number(2)) : Scalar(call.single_attribute("value", 0));

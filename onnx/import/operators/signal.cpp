@@ -28,7 +28,8 @@ Results blackman(const Call& call) { return window(call, 0.42, 0.5, 0.08); }
 
 // The last dimension has the real and, if there is one, the imaginary part.
 Tensor as_complex(const Call& call, const Tensor& x) {
-  call.check(x.dim() >= 2 && (x.size(-1) == 1 || x.size(-1) == 2), "the last of the sizes {} must be 1 or 2", x.sizes());
+  call.check(x.dim() >= 2 && (x.size(-1) == 1 || x.size(-1) == 2), "the last of the sizes {} must be 1 or 2",
+             x.sizes());
   const Tensor real_part = select(x, -1, 0);
   return view_as_complex(x.size(-1) == 2 ? x.contiguous() : stack({real_part, zeros_like(real_part)}, -1));
 }
@@ -86,7 +87,8 @@ Results mel_weights(const Call& call) {
   const double rate = static_cast<double>(call.integer(2));
   const double low = mel_of(call.number(3));
   const double high = mel_of(call.number(4));
-  call.check(bands > 0 && length > 0 && bands < 1'000'000 && length < 1'000'000, "{} bands of {} elements", bands, length);
+  call.check(bands > 0 && length > 0 && bands < 1'000'000 && length < 1'000'000, "{} bands of {} elements", bands,
+             length);
   const std::int64_t bins = length / 2 + 1;
   std::vector<std::int64_t> edges;
   for (std::int64_t i = 0; i < bands + 2; ++i) {
@@ -109,7 +111,8 @@ Results mel_weights(const Call& call) {
       set(bin, band, static_cast<double>(to - bin) / static_cast<double>(to - peak));
     }
   }
-  return {reshape(known_numbers(weights), {bins, bands}).to(dtype_of_element_type(call.attribute("output_datatype", 1)))};
+  return {
+      reshape(known_numbers(weights), {bins, bands}).to(dtype_of_element_type(call.attribute("output_datatype", 1)))};
 }
 
 constexpr Operator kSignals[] = {

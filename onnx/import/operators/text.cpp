@@ -12,11 +12,13 @@ namespace {
 
 // Letters of ASCII: others stay as they are, whatever the locale.
 std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+  std::ranges::transform(text, text.begin(),
+                         [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
   return text;
 }
 std::string upper(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); });
+  std::ranges::transform(text, text.begin(),
+                         [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); });
   return text;
 }
 
@@ -26,7 +28,8 @@ Results normalized_texts(const Call& call) {
   call.check(x.sizes.size() == 1 || (x.sizes.size() == 2 && x.sizes[0] == 1), "the sizes {} must be [C] or [1, C]",
              IntArrayRef(x.sizes));
   const std::string change = call.text_attribute("case_change_action", "NONE");
-  call.check(change == "NONE" || change == "LOWER" || change == "UPPER", "case_change_action '{}' is none of ONNX's", change);
+  call.check(change == "NONE" || change == "LOWER" || change == "UPPER", "case_change_action '{}' is none of ONNX's",
+             change);
   const bool sensitive = call.attribute("is_case_sensitive", 0) != 0;
   std::set<std::string> left_out;
   for (std::string& word : call.texts_attribute("stopwords")) left_out.insert(sensitive ? word : lower(word));
@@ -52,7 +55,8 @@ Pool<Word> pool_of(const Call& call, const std::vector<Word>& words) {
   std::size_t number = 0;
   for (std::size_t n = 1; n <= starts.size(); ++n) {
     const auto begin = static_cast<std::size_t>(std::max<std::int64_t>(starts[n - 1], 0));
-    const std::size_t end = n < starts.size() ? static_cast<std::size_t>(std::max<std::int64_t>(starts[n], 0)) : words.size();
+    const std::size_t end =
+        n < starts.size() ? static_cast<std::size_t>(std::max<std::int64_t>(starts[n], 0)) : words.size();
     call.check(begin <= end && end <= words.size() && (end - begin) % n == 0, "ngram_counts do not fit the pool");
     for (std::size_t at = begin; at < end; at += n, ++number) {
       pool.emplace(std::vector<Word>(words.begin() + static_cast<std::ptrdiff_t>(at),
@@ -64,7 +68,8 @@ Pool<Word> pool_of(const Call& call, const std::vector<Word>& words) {
 }
 
 template <typename Word>
-void count_row(const Call& call, const Pool<Word>& pool, const Word* row, std::size_t length, std::vector<double>& counts) {
+void count_row(const Call& call, const Pool<Word>& pool, const Word* row, std::size_t length,
+               std::vector<double>& counts) {
   const auto least = static_cast<std::size_t>(std::max<std::int64_t>(call.attribute("min_gram_length"), 1));
   const auto most = static_cast<std::size_t>(std::max<std::int64_t>(call.attribute("max_gram_length"), 0));
   const auto skips = static_cast<std::size_t>(std::max<std::int64_t>(call.attribute("max_skip_count"), 0));
@@ -87,7 +92,8 @@ void count_row(const Call& call, const Pool<Word>& pool, const Word* row, std::s
 }
 
 template <typename Word>
-Results counted(const Call& call, IntArrayRef sizes, const std::vector<Word>& elements, const std::vector<Word>& words) {
+Results counted(const Call& call, IntArrayRef sizes, const std::vector<Word>& elements,
+                const std::vector<Word>& words) {
   call.check(sizes.size() == 1 || sizes.size() == 2, "the sizes {} must be [C] or [N, C]", sizes);
   const std::vector<std::int64_t> places = call.list_attribute("ngram_indexes");
   const std::vector<float> weights = call.singles_attribute("weights");

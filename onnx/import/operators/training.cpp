@@ -40,8 +40,8 @@ Results cross_entropy(const Call& call) {
 // The tensors that a step takes: those of each kind behind each other. `step` gives what becomes of one of each.
 template <typename F>
 Results each_parameter(const Call& call, std::size_t kinds, F&& step) {
-  call.check(call.inputs() > 2 && (call.inputs() - 2) % kinds == 0, "{} inputs are no multiple of {}", call.inputs() - 2,
-             kinds);
+  call.check(call.inputs() > 2 && (call.inputs() - 2) % kinds == 0, "{} inputs are no multiple of {}",
+             call.inputs() - 2, kinds);
   const std::size_t count = (call.inputs() - 2) / kinds;
   Results results((kinds - 1) * count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -104,7 +104,8 @@ constexpr std::string_view kPreview = "ai.onnx.preview.training";
 constexpr int kMany = Operator::kAny;
 
 constexpr Operator kTrainings[] = {
-    {"Adagrad", 1, adagrad_step, kMany, "decay_factor epsilon norm_coefficient", kMany, Operator::Sort::Plain, kPreview},
+    {"Adagrad", 1, adagrad_step, kMany, "decay_factor epsilon norm_coefficient", kMany, Operator::Sort::Plain,
+     kPreview},
     {"Adam", 1, adam_step, kMany, "alpha beta epsilon norm_coefficient norm_coefficient_post", kMany,
      Operator::Sort::Plain, kPreview},
     {"Momentum", 1, momentum_step, kMany, "alpha beta mode norm_coefficient", kMany, Operator::Sort::Plain, kPreview},
