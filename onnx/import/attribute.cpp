@@ -1,6 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/onnx/import/attribute.h>
-#include <keyway/onnx/import/message.h>
+#include <keyway/onnx/import/format/message.h>
 
 #include <cstring>
 

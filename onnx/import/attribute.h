@@ -1,7 +1,7 @@
 // Attributes of nodes, as files have them.
 #pragma once
 
-#include <keyway/onnx/import/program.h>
+#include <keyway/onnx/import/program/program.h>
 
 #include <functional>
 #include <string_view>

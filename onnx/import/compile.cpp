@@ -1,10 +1,10 @@
 #include <keyway/core/base/error.h>
 #include <keyway/onnx/import/attribute.h>
-#include <keyway/onnx/import/call.h>
 #include <keyway/onnx/import/compile.h>
-#include <keyway/onnx/import/message.h>
-#include <keyway/onnx/import/table.h>
-#include <keyway/onnx/import/tensor_proto.h>
+#include <keyway/onnx/import/format/message.h>
+#include <keyway/onnx/import/format/tensor_proto.h>
+#include <keyway/onnx/import/operators/table.h>
+#include <keyway/onnx/import/program/call.h>
 
 #include <algorithm>
 #include <map>

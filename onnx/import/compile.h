@@ -1,8 +1,8 @@
 // Makes a program of the bytes of a model.
 #pragma once
 
-#include <keyway/onnx/import/external_data.h>
-#include <keyway/onnx/import/program.h>
+#include <keyway/onnx/import/format/external_data.h>
+#include <keyway/onnx/import/program/program.h>
 
 #include <memory>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include <keyway/onnx/entry_point.h>
 #include <keyway/onnx/import/model.h>
-#include <keyway/onnx/import/table.h>
+#include <keyway/onnx/import/operators/table.h>
 
 #include <filesystem>
 

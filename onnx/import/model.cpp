@@ -1,8 +1,8 @@
 #include <keyway/core/base/error.h>
 #include <keyway/onnx/import/compile.h>
-#include <keyway/onnx/import/message.h>
+#include <keyway/onnx/import/format/message.h>
 #include <keyway/onnx/import/model.h>
-#include <keyway/onnx/import/run.h>
+#include <keyway/onnx/import/program/run.h>
 #include <keyway/ops/all.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The Model that load() gives.
 #pragma once
 
-#include <keyway/onnx/import/external_data.h>
+#include <keyway/onnx/import/format/external_data.h>
 #include <keyway/onnx/onnx.h>
 
 #include <memory>

@@ -1,7 +1,7 @@
 // A convolution by the attributes of a call, for operators that prepare its operands.
 #pragma once
 
-#include <keyway/onnx/import/call.h>
+#include <keyway/onnx/import/program/call.h>
 
 namespace keyway::inline v1::onnx {
 

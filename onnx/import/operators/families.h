@@ -1,7 +1,7 @@
 // The rows of the table of operators, family by family.
 #pragma once
 
-#include <keyway/onnx/import/table.h>
+#include <keyway/onnx/import/operators/table.h>
 
 namespace keyway::inline v1::onnx {
 

@@ -1,9 +1,9 @@
 // Operators of ONNX that are one of Keyway's, under another name or the same: a word in the table.
 #pragma once
 
-#include <keyway/onnx/import/call.h>
-#include <keyway/onnx/import/element_type.h>
-#include <keyway/onnx/import/message.h>
+#include <keyway/onnx/import/format/element_type.h>
+#include <keyway/onnx/import/format/message.h>
+#include <keyway/onnx/import/program/call.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/tensor_literal.h>
 

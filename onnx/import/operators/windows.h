@@ -1,7 +1,7 @@
 // What convolutions and pooling say of their windows: sizes, strides, dilations and padding.
 #pragma once
 
-#include <keyway/onnx/import/call.h>
+#include <keyway/onnx/import/program/call.h>
 
 #include <cstdint>
 #include <vector>

@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/onnx/import/message.h>
+#include <keyway/onnx/import/format/message.h>
 
 #include <bit>
 #include <cstring>

@@ -1,5 +1,5 @@
 #include <keyway/onnx/import/operators/families.h>
-#include <keyway/onnx/import/table.h>
+#include <keyway/onnx/import/operators/table.h>
 
 #include <map>
 #include <utility>

@@ -1,8 +1,8 @@
 #include <keyway/graph/capture.h>
 #include <keyway/keyway.h>
-#include <keyway/onnx/import/call.h>
-#include <keyway/onnx/import/message.h>
-#include <keyway/onnx/import/run.h>
+#include <keyway/onnx/import/format/message.h>
+#include <keyway/onnx/import/program/call.h>
+#include <keyway/onnx/import/program/run.h>
 #include <keyway/ops/tensor_literal.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <keyway/core/base/error.h>
-#include <keyway/onnx/import/element_type.h>
-#include <keyway/onnx/import/message.h>
-#include <keyway/onnx/import/type_proto.h>
+#include <keyway/onnx/import/format/element_type.h>
+#include <keyway/onnx/import/format/message.h>
+#include <keyway/onnx/import/format/type_proto.h>
 
 #include <algorithm>
 

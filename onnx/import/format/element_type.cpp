@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/onnx/import/element_type.h>
+#include <keyway/onnx/import/format/element_type.h>
 
 #include <array>
 

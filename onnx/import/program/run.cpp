@@ -1,7 +1,7 @@
 #include <keyway/keyway.h>
-#include <keyway/onnx/import/call.h>
-#include <keyway/onnx/import/message.h>
-#include <keyway/onnx/import/run.h>
+#include <keyway/onnx/import/format/message.h>
+#include <keyway/onnx/import/program/call.h>
+#include <keyway/onnx/import/program/run.h>
 #include <keyway/ops/unrecorded.h>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <keyway/core/base/array_ref.h>
-#include <keyway/onnx/import/program.h>
+#include <keyway/onnx/import/program/program.h>
 
 #include <string_view>
 #include <vector>

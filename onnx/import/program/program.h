@@ -1,7 +1,7 @@
 // What a model becomes when it is loaded: graphs whose values have numbers instead of names.
 #pragma once
 
-#include <keyway/onnx/import/type_proto.h>
+#include <keyway/onnx/import/format/type_proto.h>
 #include <keyway/onnx/onnx.h>
 
 #include <cstdint>

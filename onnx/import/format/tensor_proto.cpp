@@ -1,8 +1,8 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/dtype/visit_dtype.h>
-#include <keyway/onnx/import/element_type.h>
-#include <keyway/onnx/import/message.h>
-#include <keyway/onnx/import/tensor_proto.h>
+#include <keyway/onnx/import/format/element_type.h>
+#include <keyway/onnx/import/format/message.h>
+#include <keyway/onnx/import/format/tensor_proto.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // Runs a graph, node by node.
 #pragma once
 
-#include <keyway/onnx/import/program.h>
+#include <keyway/onnx/import/program/program.h>
 
 #include <vector>
 
