@@ -29,8 +29,9 @@ struct Strings {
 struct Value;
 using Sequence = std::vector<Value>;
 
-// What an input, an output or a value between nodes may be; std::monostate is an optional without a value.
-struct Value : std::variant<std::monostate, Tensor, Strings, Sequence> {
+// What an input, an output or a value between nodes may be; std::monostate is an optional without a value. A number
+// stands for an input that is a tensor without dimensions: a capture takes it for a constant of the program.
+struct Value : std::variant<std::monostate, Tensor, Strings, Sequence, Scalar> {
   using variant::variant;
   bool has_value() const { return index() != 0; }
 };

@@ -59,6 +59,9 @@ Value value_of(nb::handle object, std::string_view type) {
     add_texts(object, 0, strings);
     return strings;
   }
+  if (PyBool_Check(object.ptr())) return Scalar(object.ptr() == Py_True);
+  if (PyLong_Check(object.ptr())) return Scalar(nb::cast<std::int64_t>(object));
+  if (PyFloat_Check(object.ptr())) return Scalar(nb::cast<double>(object));
   KEYWAY_CHECK_AS(Type, is_tensor(object.ptr()), "a {} is a tensor, not {}", type, class_name(object));
   return tensor_in(object.ptr());
 }

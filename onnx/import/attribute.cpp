@@ -70,7 +70,7 @@ void take(const Field& field, Content& content) {
   switch (AttributeField(field.number)) {
     case AttributeField::Float: content.number = field.single(); return found(AttributeType::Float);
     case AttributeField::Int: content.integer = field.integer(); return found(AttributeType::Int);
-    case AttributeField::Text: content.text = field.content(); return found(AttributeType::Text);
+    case AttributeField::Text: content.text = field.text(); return found(AttributeType::Text);
     case AttributeField::Tensor: content.tensor = field.content(); return found(AttributeType::Tensor);
     case AttributeField::Graph: content.graph = field.content(); return found(AttributeType::Graph);
     case AttributeField::TypeProto: content.type_proto = field.content(); return found(AttributeType::TypeProto);

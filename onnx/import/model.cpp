@@ -2,6 +2,7 @@
 #include <keyway/onnx/import/compile.h>
 #include <keyway/onnx/import/format/message.h>
 #include <keyway/onnx/import/model.h>
+#include <keyway/onnx/import/program/call.h>
 #include <keyway/onnx/import/program/run.h>
 #include <keyway/ops/all.h>
 
@@ -59,18 +60,23 @@ class Program final : public Model {
     return std::string(shown(names));
   }
 
-  Slot input(const std::map<std::string, Value>& inputs, std::size_t number) const {
-    const std::string& name = graph_->input_names[number];
+  Slot input(const std::map<std::string, Value>& inputs, std::size_t number_of_input) const {
+    const std::string& name = graph_->input_names[number_of_input];
     const auto given = inputs.find(name);
     if (given == inputs.end()) {
-      const std::int32_t slot = graph_->inputs[number];
+      const std::int32_t slot = graph_->inputs[number_of_input];
       KEYWAY_CHECK(defaults_.contains(slot), "the input '{}' is missing", shown(name));
       const auto initializer = std::ranges::find(graph_->initializers, slot, [](const auto& one) { return one.first; });
       return {initializer->second, true};
     }
-    KEYWAY_CHECK(graph_->input_types[number].accepts(given->second), "the input '{}' is {}, but the model takes {}",
-                 shown(name), describe(given->second), to_string(graph_->input_types[number]));
-    return given->second;
+    KEYWAY_CHECK(graph_->input_types[number_of_input].accepts(given->second),
+                 "the input '{}' is {}, but the model takes {}", shown(name), describe(given->second),
+                 to_string(graph_->input_types[number_of_input]));
+    const auto* const number = std::get_if<Scalar>(&given->second);
+    if (number == nullptr) return given->second;
+    const ScalarType dtype = graph_->input_types[number_of_input].dtype;
+    KEYWAY_CHECK(dtype != ScalarType::Undefined, "the input '{}' must not be a number", shown(name));
+    return {known_number(*number, dtype), true};
   }
 
   void note_memory(const Value& value) {

@@ -20,7 +20,8 @@ __all__ = ["Model", "load", "load_bytes", "operators"]
 
 class Model:
     """An ONNX model. A value is a tensor; a list of values for a sequence; a str or nested lists of these for a tensor of
-    texts; None for an optional that has no value."""
+    texts; None for an optional that has no value. A number stands for an input without dimensions: a graph has it as a
+    constant."""
 
     def __init__(self, model: _onnx.Model) -> None:
         self._model = model

@@ -146,6 +146,19 @@ def test_a_loop_sees_the_values_around_it():
     assert model(keyway.ones(1, 3)).tolist() == [[128, 128, 128]]
 
 
+def test_a_number_is_a_constant_of_a_capture():
+    branch = {}
+    for name, op in (("then_branch", "Relu"), ("else_branch", "Neg")):
+        branch[name] = ("graph", make.graph([make.node(op, ["x"], [name])], [], [make.argument(name, "float32", ["n", 3])]))
+    model = load(make.node("If", ["c"], ["y"], **branch), inputs=[X, make.argument("c", "bool", [])])
+    x = keyway.randn(2, 3)
+    assert model(x, True).equal(x.relu()) and model(x, keyway.tensor(False)).equal(-x)
+    graph = keyway.graph.capture(lambda x: model(x, False), x)
+    assert [name for name, _ in graph.nodes()] == ["keyway::neg"]
+    with pytest.raises(keyway.ValueError, match="the elements of input 0 of ONNX's If"):
+        keyway.graph.capture(model, x, keyway.tensor(True))
+
+
 @pytest.mark.parametrize(
     "nodes, options, message",
     [

@@ -110,6 +110,7 @@ bool Type::accepts(const Value& value) const {
   switch (kind) {
     case Kind::Any: return true;
     case Kind::Numbers: {
+      if (std::holds_alternative<Scalar>(value)) return have_sizes(*this, {});
       const auto* const tensor = std::get_if<Tensor>(&value);
       return tensor != nullptr && tensor->defined() && tensor->dtype() == dtype && have_sizes(*this, tensor->sizes());
     }
@@ -149,7 +150,7 @@ std::string describe(const Value& value) {
                              : "a sequence of " + std::to_string(sequence->size()) + ", the first of which is " +
                                    describe(sequence->front());
   }
-  return "nothing";
+  return std::holds_alternative<Scalar>(value) ? "a number" : "nothing";
 }
 
 }  // namespace keyway::inline v1::onnx
