@@ -55,6 +55,7 @@ void add_floats(const Field& field, std::vector<float>& floats) {
   if (field.wire != Field::Wire::Bytes) return floats.push_back(field.single());
   KEYWAY_CHECK_AS(Parse, field.bytes.size() % sizeof(float) == 0, "a list of floats is cut off");
   const std::size_t count = field.bytes.size() / sizeof(float);
+  if (count == 0) return;
   floats.resize(floats.size() + count);
   std::memcpy(floats.data() + floats.size() - count, field.bytes.data(), field.bytes.size());
 }

@@ -16,10 +16,8 @@ namespace {
 class Program final : public Model {
  public:
   explicit Program(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {
-    for (const auto& [slot, value] : graph_->initializers) {
-      defaults_.insert(slot);
-      note_memory(value);
-    }
+    for (const auto& [slot, value] : graph_->initializers) defaults_.insert(slot);
+    note_memory(*graph_);
     for (const bool is_required : {true, false}) {
       for (std::size_t i = 0; i < graph_->inputs.size(); ++i) {
         if (defaults_.contains(graph_->inputs[i]) == is_required) continue;
@@ -83,6 +81,17 @@ class Program final : public Model {
     if (const auto* const tensor = std::get_if<Tensor>(&value)) memory_.insert(tensor->storage().impl());
   }
 
+  void note_memory(const Graph& graph) {
+    for (const auto& [slot, value] : graph.initializers) note_memory(value);
+    for (const Node& node : graph.nodes) {
+      for (const Attribute& attribute : node.attributes) {
+        if (const auto* const value = std::get_if<Value>(&attribute.content)) note_memory(*value);
+        if (const auto* const inner = std::get_if<std::shared_ptr<const Graph>>(&attribute.content))
+          note_memory(**inner);
+      }
+    }
+  }
+
   // The values of the file are the model's: an output that shares their memory is a copy.
   Value of_its_own(Value value) const {
     if (const auto* const tensor = std::get_if<Tensor>(&value)) {
@@ -95,7 +104,7 @@ class Program final : public Model {
 
   std::shared_ptr<const Graph> graph_;
   std::set<std::int32_t> defaults_;  // slots that initializers fill
-  std::set<const void*> memory_;     // of initializers
+  std::set<const void*> memory_;     // of the values of the file
   std::vector<Argument> inputs_;
   std::vector<Argument> outputs_;
   std::size_t required_ = 0;

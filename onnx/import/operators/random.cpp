@@ -10,6 +10,8 @@ using Sort = Operator::Sort;
 
 Generator generator_of(const Call& call) {
   if (!call.has_attribute("seed")) return nullptr;
+  // Each run begins with the seed, as a graph would not.
+  Call::refuse_within_capture("a generator with the seed of ONNX's " + std::string(call.op()));
   Generator generator;
   const std::int64_t seed =
       call.op() == "Dropout" ? call.attribute("seed") : static_cast<std::int64_t>(call.single_attribute("seed"));
