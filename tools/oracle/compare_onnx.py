@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs ONNX models beside onnxruntime, with random inputs, and prints how far the outputs are apart and how long a run takes.
 
-    PYTHONPATH=build/release/python python tools/oracle/compare_onnx.py model.onnx --size batch=2 --value sr=16000
+    PYTHONPATH=build/release/python python tools/oracle/compare_onnx.py model.onnx --shape input=1,576 --value sr=16000
 
-The Python has the package onnxruntime. Sizes that have no name, or none given, are 1.
+The Python has the package onnxruntime. Sizes that the model leaves open are 1 where no shape is given.
 """
 
 import argparse
@@ -16,9 +16,10 @@ import onnxruntime
 import keyway
 
 
-def random_input(kind, sizes, draw):
+def random_input(kind, shape, draw):
     dtype, dims = re.fullmatch(r"(\w+)\[(.*)\]", kind).groups()
-    shape = [int(dim) if dim.isdigit() else sizes.get(dim, 1) for dim in dims.split(", ") if dim]
+    if shape is None:
+        shape = [int(dim) if dim.isdigit() else 1 for dim in dims.split(", ") if dim]
     if dtype.startswith("float"):
         return draw.standard_normal(shape).astype(dtype) / 8
     return draw.integers(0, 2 if dtype == "bool" else 256, shape).astype(dtype)
@@ -39,10 +40,10 @@ def difference(found, expected):
     return f"{np.max(np.abs(found.astype('f8') - expected.astype('f8')), initial=0):.2e}"
 
 
-def compare(path, sizes, values):
+def compare(path, shapes, values):
     model = keyway.onnx.load(path)
     draw = np.random.default_rng(0)
-    inputs = {name: random_input(kind, sizes, draw) for name, kind in model.inputs.items()}
+    inputs = {name: random_input(kind, shapes.get(name), draw) for name, kind in model.inputs.items()}
     for name, value in values.items():
         if name in inputs:
             inputs[name] = np.full_like(inputs[name], value)
@@ -62,13 +63,14 @@ def compare(path, sizes, values):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="+")
-    parser.add_argument("--size", action="append", default=[], metavar="NAME=SIZE", help="a size that has a name")
+    parser.add_argument("--shape", action="append", default=[], metavar="INPUT=SIZES", help="an input's sizes: x=1,3,224,224")
     parser.add_argument("--value", action="append", default=[], metavar="INPUT=NUMBER", help="what an input is filled with")
     options = parser.parse_args()
-    sizes = {name: int(size) for name, size in (text.split("=") for text in options.size)}
+    pairs = (text.split("=") for text in options.shape)
+    shapes = {name: [int(size) for size in sizes.split(",")] for name, sizes in pairs}
     values = {name: float(number) for name, number in (text.split("=") for text in options.value)}
     for path in options.models:
-        compare(path, sizes, values)
+        compare(path, shapes, values)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,8 @@ Results modulo(const Call& call) {
   const Tensor& a = call.tensor(0);
   const Tensor& b = call.tensor(1);
   const bool as_c = call.attribute("fmod", 0) != 0;
-  call.check(as_c || is_integral(a.dtype(), false), "operands of {} need the attribute fmod = 1", a.dtype());
+  call.check(as_c || call.version() >= 28 || is_integral(a.dtype(), false),
+             "operands of {} need the attribute fmod = 1", a.dtype());
   return {as_c ? fmod(a, b) : remainder(a, b)};
 }
 

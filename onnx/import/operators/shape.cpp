@@ -284,7 +284,9 @@ Results space_to_depth(const Call& call) {
   const std::int64_t b = call.attribute("blocksize");
   call.check(b > 0 && x.size(2) % b == 0 && x.size(3) % b == 0, "sizes {} are no multiples of {}", x.sizes(), b);
   const std::int64_t n = x.size(0), c = x.size(1), h = x.size(2) / b, w = x.size(3) / b;
-  return {reshape(reshape(x, {n, c, h, b, w, b}).permute({0, 3, 5, 1, 2, 4}), {n, c * b * b, h, w})};
+  const Tensor blocks = reshape(x, {n, c, h, b, w, b});
+  const bool dcr = call.text_attribute("mode", "DCR") == "DCR";
+  return {reshape(dcr ? blocks.permute({0, 3, 5, 1, 2, 4}) : blocks.permute({0, 1, 3, 5, 2, 4}), {n, c * b * b, h, w})};
 }
 
 Results center_crop_pad(const Call& call) {
@@ -346,6 +348,7 @@ constexpr Operator kShapes[] = {
     {"Slice", 1, slice_axes, 1, "axes ends starts"},
     {"Slice", 10, slice_axes, 5},
     {"SpaceToDepth", 1, space_to_depth, 1, "blocksize"},
+    {"SpaceToDepth", 28, space_to_depth, 1, "blocksize mode"},
     {"Split", 1, split_parts, 2, "axis split", kSeveral},
     {"Split", 2, split_parts, 1, "axis split", kSeveral},
     {"Split", 13, split_parts, 2, "axis", kSeveral},
