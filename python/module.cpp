@@ -65,6 +65,8 @@ NB_MODULE(_C, module) {
   add_forward(forward);
   nb::module_ graph = module.def_submodule("_graph");
   add_graph(graph);
+  nb::module_ onnx = module.def_submodule("_onnx");
+  add_onnx(onnx);
   nb::module_ devices = module.def_submodule("_devices");
   add_devices(devices);
   add_streams(module, devices);

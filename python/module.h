@@ -85,6 +85,8 @@ void add_wrapper_tensors(nb::module_& module);
 void add_batching(nb::module_& module);
 // Captures and graphs; what keyway.graph calls.
 void add_graph(nb::module_& module);
+// keyway._C._onnx: what keyway/onnx.py is made of.
+void add_onnx(nb::module_& module);
 // keyway._C._forward: what keyway/autograd/forward_ad.py and keyway/func.py are made of.
 void add_forward(nb::module_& module);
 // keyway._C._devices: what keyway.cuda and the modules of other device types are made of: which device is current, and

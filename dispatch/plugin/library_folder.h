@@ -1,4 +1,4 @@
-// Where libkeyway.so lies, and with it the libraries that it opens on demand. Internal to dispatch/.
+// Where libkeyway.so lies, and with it the libraries that it opens on demand. Internal to libkeyway.
 #pragma once
 
 #include <filesystem>

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, final, overload
 
 from keyway._C import _autograd as _autograd, _batching as _batching, _devices as _devices, _graph as _graph, _nn as _nn
+from keyway._C import _onnx as _onnx
 from keyway._C._operators import *
 from keyway._C._operators import TensorOperators
 from keyway._C._protocols import TensorProtocols
