@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <utility>
 
 namespace keyway::inline v1::graph {
 namespace {
@@ -83,8 +84,12 @@ std::optional<std::vector<std::int64_t>> factors_of(const std::vector<const Part
     factors[pivots[r]] = static_cast<std::int64_t>(factor);
   }
   for (std::size_t i = 0; i < integers.size(); ++i) {
-    __int128 sum = 0;
-    for (std::size_t j = 0; j < count; ++j) sum += static_cast<__int128>(factors[j]) * parts[j]->values[i];
+    std::int64_t sum = 0;
+    for (std::size_t j = 0; j < count; ++j) {
+      std::int64_t product = 0;
+      if (__builtin_mul_overflow(factors[j], parts[j]->values[i], &product)) return std::nullopt;
+      if (__builtin_add_overflow(sum, product, &sum)) return std::nullopt;
+    }
     if (sum != integers[i]) return std::nullopt;
   }
   return factors;
@@ -130,13 +135,17 @@ Part quotient_of(const Part& name, std::int64_t offset, std::int64_t divisor) {
   return quotient;
 }
 
-std::optional<std::string> quotient_with_constant(const std::vector<Part>& names,
-                                                  const std::vector<std::int64_t>& integers, const Part& one) {
+// With a factor, a constant, and a multiple of a name: so remainders are, too.
+std::optional<std::string> sum_with_quotient(const std::vector<Part>& names, const Part& one,
+                                             const std::vector<std::int64_t>& integers) {
   for (const Part& name : names) {
     for (std::int64_t divisor = 2; divisor <= kMaxDivisor; ++divisor) {
       for (std::int64_t offset = 0; offset < divisor; ++offset) {  // any other one moves the constant
         const Part quotient = quotient_of(name, offset, divisor);
         if (auto sum = sum_of_few({quotient, one}, integers)) return sum;
+        for (const Part& other : names) {
+          if (auto sum = sum_of_parts({&quotient, &other, &one}, integers)) return sum;
+        }
       }
     }
   }
@@ -146,24 +155,26 @@ std::optional<std::string> quotient_with_constant(const std::vector<Part>& names
 std::optional<std::string> product_with_quotient(const std::vector<Part>& names,
                                                  const std::vector<std::int64_t>& integers) {
   std::vector<Part> quotients;
+  const auto add = [&](const Part& name, std::int64_t offset, std::int64_t divisor) {
+    quotients.push_back(quotient_of(name, offset, divisor));
+    quotients.back().text = "(" + quotients.back().text + ")";
+  };
   for (const Part& name : names) {
     for (std::int64_t divisor = 2; divisor <= kMaxProductDivisor; ++divisor) {
-      for (const std::int64_t offset : {std::int64_t{0}, std::int64_t{1}, divisor - 1}) {
-        quotients.push_back(quotient_of(name, offset, divisor));
-        quotients.back().text = "(" + quotients.back().text + ")";
+      if (divisor <= 4) {
+        for (std::int64_t offset = -divisor; offset <= 2 * divisor; ++offset) add(name, offset, divisor);
+      } else {
+        for (const std::int64_t offset : {std::int64_t{0}, std::int64_t{1}, divisor - 1, divisor})
+          add(name, offset, divisor);
       }
     }
   }
-  for (const Part& quotient : quotients) {
-    for (const Part& name : names) {
-      const Part product = product_of(name, quotient);
-      if (auto sum = sum_of_parts({&product}, integers)) return sum;
-    }
-  }
-  for (const Part& a : quotients) {
-    for (const Part& b : quotients) {
-      const Part product = product_of(a, b);
-      if (auto sum = sum_of_parts({&product}, integers)) return sum;
+  for (const std::vector<Part>* others : {&names, &std::as_const(quotients)}) {
+    for (const Part& quotient : quotients) {
+      for (const Part& other : *others) {
+        const Part product = product_of(other, quotient);
+        if (auto sum = sum_of_parts({&product}, integers)) return sum;
+      }
     }
   }
   return std::nullopt;
@@ -190,7 +201,7 @@ std::optional<std::string> fitted_formula(const std::vector<std::int64_t>& integ
   if (auto formula = sum_of_few(parts, integers)) return formula;
   if (auto formula = sum_of_few(products, integers)) return formula;
   if (auto formula = sum_of_parts(all, integers)) return formula;
-  if (auto formula = quotient_with_constant(names, integers, one)) return formula;
+  if (auto formula = sum_with_quotient(names, one, integers)) return formula;
   return product_with_quotient(names, integers);
 }
 

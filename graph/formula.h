@@ -27,6 +27,6 @@ std::vector<std::string> names_in(std::string_view formula);
 
 // Lets the one name of a formula that has no size yet have the size for which the formula has that value, and returns
 // whether the formula then has it. False if more names than one have no size.
-bool solve(std::string_view formula, std::int64_t value, Dimensions& dimensions);
+KEYWAY_API bool solve(std::string_view formula, std::int64_t value, Dimensions& dimensions);
 
 }  // namespace keyway::inline v1::graph

@@ -31,7 +31,7 @@ struct Signature {
 
 // Checks the whole text. Needs no more memory than the text has. Throws keyway::Error(Parse) with the number of the
 // line.
-Signature parse_signature(std::string_view text);
+KEYWAY_API Signature parse_signature(std::string_view text);
 
 // The calls for those sizes. Nothing is known of values beside inputs: each is said to be a number. Throws as
 // parse_signature, and for formulas that have no value for these sizes.

@@ -3,12 +3,13 @@
 #include <keyway/graph/capture.h>
 #include <keyway/graph/meta_calls.h>
 #include <keyway/graph/parse.h>
+#include <keyway/graph/passes/effects.h>
 #include <keyway/graph/plan.h>
 #include <keyway/graph/program.h>
 #include <keyway/graph/program_parts.h>
 #include <keyway/graph/program_text.h>
 #include <keyway/graph/run.h>
-#include <keyway/ops/equal.h>
+#include <keyway/ops/comparison.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -18,13 +19,19 @@ namespace {
 
 constexpr std::size_t kKeptSizes = 16, kKeptPlans = 4;  // plans for each sizes: with other strides, or in other modes
 
-// Names for state that has none.
-Graph with_state_names(Graph graph) {
+// Without state that no call takes and nothing returns, such as views that autograd makes for gradients; and with names
+// for what has none.
+Graph with_state_names(const Graph& graph) {
+  std::vector<bool> is_used(graph.values.size());
+  for (const Node& node : graph.nodes) for_each_argument(node, [&](ValueId id) { is_used[index(id)] = true; });
+  for_each_left(graph, [&](ValueId id) { is_used[index(id)] = true; });
+  Graph named = graph;
+  std::erase_if(named.inputs, [&](const Input& input) { return input.is_state && !is_used[index(input.value)]; });
   std::size_t number = 0;
-  for (Input& input : graph.inputs) {
+  for (Input& input : named.inputs) {
     if (input.is_state && input.name.empty()) input.name = fmt::format("state.{}", number++);
   }
-  return graph;
+  return renumbered(named);
 }
 
 std::vector<Graph> with_state_names(const std::vector<Graph>& graphs) {
@@ -69,8 +76,8 @@ bool is_seen_by_others(ArrayRef<Tensor> arguments) {
 
 }  // namespace
 
-Program::Parts::Parts(std::string its_text, nn::StateDict its_state)
-    : text(std::move(its_text)), state(std::move(its_state)), signature(parse_signature(text)) {
+Program::Parts::Parts(std::string its_text, Signature its_signature, nn::StateDict its_state)
+    : text(std::move(its_text)), state(std::move(its_state)), signature(std::move(its_signature)) {
   std::size_t used = 0;
   for (const ProgramInput& input : signature.inputs) {
     if (!input.is_state) {
@@ -96,11 +103,14 @@ Program::Program(const Graph& graph) : Program(std::vector<Graph>{graph}, {Dimen
 Program::Program(const std::vector<Graph>& captures, const std::vector<Dimensions>& sizes) {
   const std::vector<Graph> named = with_state_names(captures);
   std::string text = program_text(named, sizes);
-  parts_ = std::make_unique<Parts>(std::move(text), state_of(named));
+  *this = Program(std::move(text), state_of(named));
 }
 
-Program::Program(std::string text, nn::StateDict state)
-    : parts_(std::make_unique<Parts>(std::move(text), std::move(state))) {}
+Program::Program(std::string text, nn::StateDict state) {
+  Signature signature = parse_signature(text);
+  parts_ = std::make_unique<Parts>(std::move(text), std::move(signature), std::move(state));
+}
+Program::Program(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;

@@ -71,6 +71,7 @@ class KEYWAY_API Program {
 
  private:
   struct Parts;
+  explicit Program(std::unique_ptr<Parts> parts);
   static Program of_file(nn::SafetensorsFile file);
   std::unique_ptr<Parts> parts_;
 };

@@ -1,11 +1,14 @@
+#include <keyway/autograd/variable.h>
 #include <keyway/core/schema/evolution.h>
 #include <keyway/core/schema/owned.h>
+#include <keyway/core/tensor/geometry.h>
 #include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/program_parts.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <set>
 #include <string>
 
@@ -59,18 +62,57 @@ std::set<const OperatorEntry*> checked_operators(std::string_view schemas) {
   return operators;
 }
 
+// The same elements with other strides. Requires: both tensors have these sizes.
+void copy_elements(const Tensor& from, const Tensor& to) {
+  const std::size_t size = from.itemsize();
+  const auto* source = static_cast<const char*>(from.data_ptr());
+  auto* const target = static_cast<char*>(to.data_ptr());
+  std::vector<std::int64_t> place(static_cast<std::size_t>(from.dim()));
+  for (std::int64_t i = 0; i < from.numel(); ++i, source += size) {
+    std::int64_t at = 0;
+    for (std::size_t dim = 0; dim < place.size(); ++dim) at += place[dim] * to.strides()[dim];
+    std::memcpy(target + static_cast<std::size_t>(at) * size, source, size);
+    for (std::size_t dim = place.size(); dim-- > 0;) {
+      if (++place[dim] < to.sizes()[dim]) break;
+      place[dim] = 0;
+    }
+  }
+}
+
+// A tensor of the file as the program uses it: with its strides, and whether it requires grad. Another one stays.
+Tensor as_described(const Tensor& tensor, const ProgramInput& input) {
+  const TensorInfo& info = input.info;
+  if (tensor.dtype() != info.dtype || tensor.sizes() != IntArrayRef(info.sizes)) return tensor;
+  KEYWAY_CHECK_AS(NotImplemented, info.device.is_cpu(), "the program uses '{}' on {}: files have tensors on the CPU",
+                  input.name, to_string(info.device));
+  Tensor described = tensor;
+  if (tensor.strides() != IntArrayRef(info.strides)) {
+    KEYWAY_CHECK_AS(Parse, is_non_overlapping_and_dense(info.sizes, info.strides),
+                    "the strides {} of '{}' are not those of a dense tensor", IntArrayRef(info.strides), input.name);
+    described = Tensor(make_tensor_strided(info.sizes, info.strides, info.dtype, DeviceType::CPU));
+    copy_elements(tensor, described);
+  }
+  if (info.requires_grad) autograd::set_requires_grad(described, true);
+  return described;
+}
+
 }  // namespace
 
 Program Program::of_file(nn::SafetensorsFile file) {
   check_version(taken(file.metadata, kFormat));
   std::string text = taken(file.metadata, kText);
   const std::set<const OperatorEntry*> operators = checked_operators(taken(file.metadata, kSchemas));
-  Program program(std::move(text), std::move(file.tensors));
-  for (const OperatorEntry* op : program.parts_->signature.operators)
+  Signature signature = parse_signature(text);
+  for (const OperatorEntry* op : signature.operators)
     KEYWAY_CHECK_AS(Parse, operators.contains(op), "the program calls {}, whose schema the file does not have",
                     op->full_name());
-  program.parts_->notes = std::move(file.metadata);
-  return program;
+  for (const ProgramInput& input : signature.inputs) {
+    Tensor* const tensor = input.is_state ? file.tensors.find(input.name) : nullptr;
+    if (tensor != nullptr) *tensor = as_described(*tensor, input);
+  }
+  auto parts = std::make_unique<Parts>(std::move(text), std::move(signature), std::move(file.tensors));
+  parts->notes = std::move(file.metadata);
+  return Program(std::move(parts));
 }
 
 Program Program::deserialize(std::string_view bytes) { return of_file(nn::deserialize_safetensors(bytes)); }

@@ -21,8 +21,8 @@ struct Program::Parts {
     bool is_followed = true;  // whether there are plans
   };
 
-  // Throws keyway::Error(Parse) for a text that is none, and for another state.
-  Parts(std::string its_text, nn::StateDict its_state);
+  // Throws keyway::Error(Parse) for another state than the signature has.
+  Parts(std::string its_text, Signature its_signature, nn::StateDict its_state);
 
   std::shared_ptr<Kept> kept_for(const Program& program, ArrayRef<Tensor> arguments);
 

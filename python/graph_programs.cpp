@@ -14,11 +14,11 @@ namespace keyway::inline v1::python {
 namespace {
 
 using graph::Program;
-using Sizes = std::map<std::string, std::int64_t>;
+using NamedSizes = std::map<std::string, std::int64_t>;
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-graph::Dimensions dimensions_of(const Sizes& sizes) { return {sizes.begin(), sizes.end()}; }
-Sizes sizes_of(const graph::Dimensions& dimensions) { return {dimensions.begin(), dimensions.end()}; }
+graph::Dimensions dimensions_of(const NamedSizes& sizes) { return {sizes.begin(), sizes.end()}; }
+NamedSizes sizes_of(const graph::Dimensions& dimensions) { return {dimensions.begin(), dimensions.end()}; }
 
 // The graph with names for its inputs: arguments in their order, state as it is named.
 graph::Graph with_names(graph::Graph graph, const std::vector<std::string>& arguments, const NamedTensors& state) {
@@ -62,13 +62,13 @@ void add_graph_programs(nb::module_& module, GraphObjects objects) {
   nb::class_<Program>(module, "Program")
       .def(
           "__init__",
-          [objects](Program* self, const std::vector<nb::object>& captures, const std::vector<Sizes>& sizes,
+          [objects](Program* self, const std::vector<nb::object>& captures, const std::vector<NamedSizes>& sizes,
                     const std::vector<std::string>& arguments, const NamedTensors& state) {
             std::vector<graph::Graph> graphs;
             std::vector<graph::Dimensions> dimensions;
             for (const nb::object& capture : captures)
               graphs.push_back(with_names(objects.graph_of(capture), arguments, state));
-            for (const Sizes& its_sizes : sizes) dimensions.push_back(dimensions_of(its_sizes));
+            for (const NamedSizes& its_sizes : sizes) dimensions.push_back(dimensions_of(its_sizes));
             new (self) Program(graphs, dimensions);
           },
           nb::arg("captures"), nb::arg("sizes"), nb::arg("arguments"), nb::arg("state"),
@@ -85,7 +85,7 @@ void add_graph_programs(nb::module_& module, GraphObjects objects) {
           nb::arg("arguments"))
       .def(
           "graph",
-          [objects](const Program& program, const Sizes& sizes) {
+          [objects](const Program& program, const NamedSizes& sizes) {
             return objects.object_of(program.graph(dimensions_of(sizes)));
           },
           nb::arg("sizes"))
@@ -127,7 +127,7 @@ void add_graph_programs(nb::module_& module, GraphObjects objects) {
       "The state whose memory the program writes to.");
   module.def(
       "solve",
-      [](const std::string& formula, std::int64_t value, const Sizes& sizes) -> nb::object {
+      [](const std::string& formula, std::int64_t value, const NamedSizes& sizes) -> nb::object {
         graph::Dimensions dimensions = dimensions_of(sizes);
         if (!graph::solve(formula, value, dimensions)) return nb::none();
         return nb::cast(sizes_of(dimensions));
@@ -136,7 +136,9 @@ void add_graph_programs(nb::module_& module, GraphObjects objects) {
       "The sizes with that of the name for which the formula has the value; None if there is none.");
   module.def(
       "evaluate",
-      [](const std::string& formula, const Sizes& sizes) { return graph::evaluate(formula, dimensions_of(sizes)); },
+      [](const std::string& formula, const NamedSizes& sizes) {
+        return graph::evaluate(formula, dimensions_of(sizes));
+      },
       nb::arg("formula"), nb::arg("sizes"));
 }
 

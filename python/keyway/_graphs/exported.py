@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from keyway._C import Tensor, _graph
 from keyway._graphs.captured import Captured, Graph, Output, named_tensors
 from keyway._tensor.serialization import encoded_path
 from keyway._graphs.exported_notes import decoded_trees, encoded_trees
-from keyway._graphs.shapes import Sizes, dynamic_formulas, example_sizes, resized, sizes_to_capture
+from keyway._graphs.shapes import Sizes, dynamic_formulas, example_sizes, resized, sizes_in_a_row, sizes_to_capture
 from keyway._transforms.trees import leaves_like, leaves_of, rebuilt, same_structure, tree_map
 from keyway.autograd.grad_mode import no_grad
 from keyway.nn.modules.module import Module
@@ -103,9 +104,9 @@ def export(mod: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
 
     ``dynamic_shapes`` names the dimensions that may have other sizes: ``{"x": {0: "batch", 1: "2 * width"}}``, by
     parameter, or a tuple with an item for each argument; an item is a dictionary, a tuple of names and None, or None.
-    The program is then captured with several sizes of each, which are primes, and integers that follow from sizes become
-    formulas: sums, products and quotients of the names. Where none fits, an error names the call and the numbers. No
-    size is special: the program holds for 0 and 1, too.
+    The program is then captured with several sizes of each, and integers that follow from sizes become formulas: sums,
+    products and quotients of the names. Where none fits, an error names the call and the numbers. No size is special:
+    the program holds for 0 and 1, too.
 
     The random generator and the buffers of a module are afterwards as before; other state that the program writes to is
     as after one call.
@@ -134,13 +135,23 @@ def export(mod: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
             restored.add(_graph.written_state(graph._calls))
         return graph
 
-    sizes, graphs = _captures(captured, example)
+    above, sizes, graphs = _captures(captured, example)
     arguments = _with_outputs([list(args), kwargs])
+    names = [name for name, _ in named]
+    state = list(mod.state_dict(keep_vars=True).items()) if isinstance(mod, Module) else []
+    divisor = 1  # of which all quotients are told from others
+    while True:
+        program = _graph.Program([graph._calls for graph in graphs], sizes, names, state)
+        divisors = [int(found) for found in re.findall(r"// (\d+)", str(program))]
+        if max(divisors, default=0) <= divisor:
+            break
+        divisor = max(divisors)
+        more = sizes_in_a_row(example, 2 * divisor, above)
+        sizes += more
+        graphs += [captured(its_sizes) for its_sizes in more]
     notes = {encoded_trees(arguments, graph._results) for graph in graphs}
     if len(notes) > 1:
         raise _C.ValueError("export: a result beside tensors follows from sizes: return tensors alone")
-    state = list(mod.state_dict(keep_vars=True).items()) if isinstance(mod, Module) else []
-    program = _graph.Program([graph._calls for graph in graphs], sizes, [name for name, _ in named], state)
     return ExportedProgram(program, *decoded_trees(notes.pop()))
 
 
@@ -150,19 +161,19 @@ def loaded(program: _graph.Program) -> ExportedProgram:
     return ExportedProgram(program) if note is None else ExportedProgram(program, *decoded_trees(note))
 
 
-def _captures(captured: Callable[[Sizes], Graph], example: Sizes) -> tuple[list[Sizes], list[Graph]]:
+def _captures(captured: Callable[[Sizes], Graph], example: Sizes) -> tuple[bool, list[Sizes], list[Graph]]:
     """The program for several sizes: above those of the example, or, if it fails there, below."""
     if not example:
-        return [{}], [captured({})]
+        return True, [{}], [captured({})]
     above = sizes_to_capture(example, above=True)
     try:
-        return above, [captured(sizes) for sizes in above]
+        return True, above, [captured(sizes) for sizes in above]
     except Exception:
         below = sizes_to_capture(example, above=False)
         if not below:
             raise
         try:
-            return below, [captured(sizes) for sizes in below]
+            return False, below, [captured(sizes) for sizes in below]
         except Exception:
             pass
         raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -83,19 +82,32 @@ def example_sizes(named: list[tuple[str, Tensor]], formulas: list[Formulas]) -> 
     return sizes
 
 
+_OFFSETS = (0, 1, 3, 6, 12, 18, 27, 40, 9, 22, 33, 46)
+_STEPS = (1, 5, 7, 11)  # through the offsets, so that the sizes of one dimension tell nothing of those of others
+
+
 def sizes_to_capture(example: Sizes, above: bool) -> list[Sizes]:
-    """Primes above or below those of the example, each once; none if there are too few."""
-    count = 4 + 2 * len(example)
-    used: set[int] = set()
+    """Sizes above or below those of the example, wide apart, odd and even; none if there are too few."""
+    count = min(4 + 2 * len(example), len(_OFFSETS))
     columns = {}
-    for name, size in example.items():
-        others = itertools.count(max(size, 4) + 1) if above else range(size - 1, 1, -1)
-        primes = (n for n in others if n not in used and all(n % d for d in range(2, int(n**0.5) + 1)))
-        columns[name] = list(itertools.islice(primes, count))
-        used.update(columns[name])
-        if len(columns[name]) < count:
+    for number, (name, size) in enumerate(example.items()):
+        if above:
+            sizes = [max(size, 4) + 1 + offset for offset in _OFFSETS]
+        else:
+            sizes = [2 + round((size - 3) * i / (len(_OFFSETS) - 1)) for i in range(len(_OFFSETS))]
+        order = [sizes[(i * _STEPS[number % 4] + number) % len(sizes)] for i in range(count)]
+        if len(set(order)) < count or min(order) < 1:
             return []
+        columns[name] = order
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
+
+def sizes_in_a_row(example: Sizes, count: int, above: bool) -> list[Sizes]:
+    """So many that follow one another."""
+    def size_of(number: int, size: int, i: int) -> int:
+        return max(size, 4) + 1 + 5 * number + i if above else max(size - 1 - i, 1)
+
+    return [{name: size_of(number, size, i) for number, (name, size) in enumerate(example.items())} for i in range(count)]
 
 
 def resized(tensor: Tensor, formulas: Formulas, sizes: Sizes) -> Tensor:
