@@ -10,6 +10,7 @@
 #include <keyway/tests/graph/replayed.h>
 
 #include <atomic>
+#include <bit>
 #include <thread>
 
 using namespace keyway;
@@ -176,7 +177,7 @@ TEST_CASE("captures that are not one program are refused, naming the call and th
   const auto error_of_captures = [](auto&& function) {
     std::vector<Graph> captures;
     std::vector<Dimensions> sizes;
-    for (const std::int64_t n : {5, 7, 11, 13}) {
+    for (std::int64_t n = 5; n < 20; ++n) {
       const Tensor x = rand({n});
       Capture capture(Level::Program);
       capture.add_argument(x, "x");
@@ -188,9 +189,12 @@ TEST_CASE("captures that are not one program are refused, naming the call and th
   CHECK(error_of_captures([](const Tensor& x) {
           return x.size(0) > 6 ? relu(x) : sigmoid(x);
         }).find("the program makes other calls for other sizes: '%1 = keyway::sigmoid(%0)', but '%1 = ") == 0);
-  CHECK(error_of_captures([](const Tensor& x) { return x.narrow(0, 0, x.size(0) ^ 1); }) ==
-        "the call '%1 = keyway::narrow(%0, 0, 0, 4)' has the integers 4, 6, 10 and 12, and no formula gives these for "
-        "n = 5, 7, 11 and 13");
+  const auto bits = [](const Tensor& x) {
+    return x.narrow(0, 0, std::popcount(static_cast<std::uint64_t>(x.size(0))));
+  };
+  CHECK(error_of_captures(bits).find(
+            "the call '%1 = keyway::narrow(%0, 0, 0, 2)' has the integers 2, 2, 3, 1, 2, 2, 3, ") == 0);
+  CHECK(error_of_captures(bits).find(" and 3, and no formula gives these for n = 5, 6, 7, 8, ") != std::string::npos);
   CHECK(error_of_captures([](const Tensor& x) {
           return x * (1. / double(x.size(0)));
         }).find("which are computed from sizes: compute them with tensors") != std::string::npos);
@@ -237,13 +241,13 @@ TEST_CASE("a file that does not hold a program of this version is refused") {
   CHECK(error_with_entry("keyway.program", "2") ==
         "the program has format 2, of a later version of Keyway; this one reads up to 1");
   CHECK(error_with_entry("keyway.program", "x") == "the version of the program's format is no number");
-  CHECK(error_with_entry("keyway.program.schemas", "") ==
-        "the program calls keyway::linear, whose schema the file does not have");
-  CHECK(error_with_entry("keyway.program.schemas", replaced(schemas, "keyway::relu(", "keyway::relu9(")) ==
-        "the program calls keyway::relu9, and there is no such operator");
+  CHECK(error_with_entry("keyway.program.schemas", "").find(", whose schema the file does not have") !=
+        std::string::npos);
+  CHECK(error_with_entry("keyway.program.schemas", replaced(schemas, "relu(", "relu9(")) ==
+        "the program calls relu9, and there is no such operator");
   CHECK(error_with_entry("keyway.program.schemas",
-                         replaced(schemas, "keyway::relu(Tensor self)", "keyway::relu(Tensor self, float slope)"))
-            .find("the program calls keyway::relu as it was before: there is no argument 'slope'\n") == 0);
+                         replaced(schemas, "relu(Tensor self)", "relu(Tensor self, float slope)"))
+            .find("the program calls relu as it was before: there is no argument 'slope'\n") == 0);
   nn::StateDict more = file.tensors;
   more.insert("more", ones({1}));
   CHECK(error_of([&] { graph::Program::deserialize(nn::serialize_safetensors(more, file.metadata)); }) ==
