@@ -135,25 +135,28 @@ Part quotient_of(const Part& name, std::int64_t offset, std::int64_t divisor) {
   return quotient;
 }
 
-// With a factor, a constant, and a multiple of a name: so remainders are, too.
-std::optional<std::string> sum_with_quotient(const std::vector<Part>& names, const Part& one,
-                                             const std::vector<std::int64_t>& integers) {
+// All with a factor, a constant, and a multiple of a name: so remainders are, too.
+std::vector<std::string> sums_with_quotient(const std::vector<Part>& names, const Part& one,
+                                            const std::vector<std::int64_t>& integers) {
+  std::vector<std::string> sums;
+  const auto add = [&](std::optional<std::string> sum) {
+    if (sum) sums.push_back(std::move(*sum));
+    return sum.has_value();
+  };
   for (const Part& name : names) {
     for (std::int64_t divisor = 2; divisor <= kMaxDivisor; ++divisor) {
       for (std::int64_t offset = 0; offset < divisor; ++offset) {  // any other one moves the constant
         const Part quotient = quotient_of(name, offset, divisor);
-        if (auto sum = sum_of_few({quotient, one}, integers)) return sum;
-        for (const Part& other : names) {
-          if (auto sum = sum_of_parts({&quotient, &other, &one}, integers)) return sum;
-        }
+        if (add(sum_of_few({quotient, one}, integers))) continue;
+        for (const Part& other : names) add(sum_of_parts({&quotient, &other, &one}, integers));
       }
     }
   }
-  return std::nullopt;
+  return sums;
 }
 
-std::optional<std::string> product_with_quotient(const std::vector<Part>& names,
-                                                 const std::vector<std::int64_t>& integers) {
+std::vector<std::string> products_with_quotient(const std::vector<Part>& names,
+                                                const std::vector<std::int64_t>& integers) {
   std::vector<Part> quotients;
   const auto add = [&](const Part& name, std::int64_t offset, std::int64_t divisor) {
     quotients.push_back(quotient_of(name, offset, divisor));
@@ -169,21 +172,22 @@ std::optional<std::string> product_with_quotient(const std::vector<Part>& names,
       }
     }
   }
+  std::vector<std::string> products;
   for (const std::vector<Part>* others : {&names, &std::as_const(quotients)}) {
     for (const Part& quotient : quotients) {
       for (const Part& other : *others) {
         const Part product = product_of(other, quotient);
-        if (auto sum = sum_of_parts({&product}, integers)) return sum;
+        if (auto sum = sum_of_parts({&product}, integers)) products.push_back(std::move(*sum));
       }
     }
   }
-  return std::nullopt;
+  return products;
 }
 
 }  // namespace
 
-std::optional<std::string> fitted_formula(const std::vector<std::int64_t>& integers,
-                                          const std::vector<Dimensions>& sizes) {
+std::vector<std::string> fitted_formulas(const std::vector<std::int64_t>& integers,
+                                         const std::vector<Dimensions>& sizes) {
   const std::vector<Part> names = names_of(sizes);
   const Part one{"", std::vector<std::int64_t>(sizes.size(), 1)};
   std::vector<Part> parts = names;
@@ -198,11 +202,30 @@ std::optional<std::string> fitted_formula(const std::vector<std::int64_t>& integ
       for (std::size_t c = b + 1; c < names.size(); ++c) products.push_back(product_of(pair, names[c]));
     }
   }
-  if (auto formula = sum_of_few(parts, integers)) return formula;
-  if (auto formula = sum_of_few(products, integers)) return formula;
-  if (auto formula = sum_of_parts(all, integers)) return formula;
-  if (auto formula = sum_with_quotient(names, one, integers)) return formula;
-  return product_with_quotient(names, integers);
+  if (auto formula = sum_of_few(parts, integers)) return {*formula};
+  if (auto formula = sum_of_few(products, integers)) return {*formula};
+  if (auto formula = sum_of_parts(all, integers)) return {*formula};
+  if (std::vector<std::string> sums = sums_with_quotient(names, one, integers); !sums.empty()) return sums;
+  return products_with_quotient(names, integers);
+}
+
+std::optional<Dimensions> telling_sizes(const std::vector<std::string>& formulas, const Dimensions& sizes,
+                                        const Dimensions& lowest, const Dimensions& highest) {
+  std::optional<Dimensions> best;
+  std::size_t best_alike = formulas.size();  // of them have one value
+  for (const auto& [name, low] : lowest) {
+    Dimensions others = sizes;
+    for (std::int64_t size = low; size <= highest.at(name); ++size) {
+      others[name] = size;
+      std::map<std::int64_t, std::size_t> counts;
+      std::size_t alike = 0;
+      for (const std::string& formula : formulas) alike = std::max(alike, ++counts[evaluate(formula, others)]);
+      if (alike >= best_alike) continue;
+      best_alike = alike;
+      best = others;
+    }
+  }
+  return best;
 }
 
 }  // namespace keyway::inline v1::graph

@@ -1,4 +1,4 @@
-// Finds the formula of sizes that gives some integers.
+// Finds formulas of sizes that give some integers.
 #pragma once
 
 #include <keyway/graph/formula.h>
@@ -9,14 +9,16 @@
 
 namespace keyway::inline v1::graph {
 
-// The first of these that gives integers[i] for sizes[i], for each i: a sum of at most three of a constant, names and
-// products of names, with integers as factors; a sum of all names; a sum of a quotient (name + b) // d, d at most 64, a
-// name and a constant; a product of two quotients, or of one and a name, with d at most 32. Nothing if none does.
-// Requires: as many integers as sizes, which have the same names.
-//
-// What it gives is as sure as the sizes are different: odd ones, such as primes, cannot tell (n - 1) // 2 from n // 2,
-// and only 2 * d that follow one another tell each (n + b) // d from all others.
-KEYWAY_API std::optional<std::string> fitted_formula(const std::vector<std::int64_t>& integers,
-                                                     const std::vector<Dimensions>& sizes);
+// Formulas that give integers[i] for sizes[i], for each i. One, if there is a sum of at most three of a constant, names
+// and products of names, with integers as factors, or a sum of all names. Else all sums of a quotient (name + b) // d,
+// d at most 64, a name and a constant. Else all products of two quotients, or of one and a name, with d at most 32.
+// Requires: as many integers as sizes, which have the same names, are wide apart, and odd and even.
+KEYWAY_API std::vector<std::string> fitted_formulas(const std::vector<std::int64_t>& integers,
+                                                    const std::vector<Dimensions>& sizes);
+
+// Sizes for which the formulas give the most values: those with one dimension of another size, from its lowest to its
+// highest. Nothing if they agree for all of these.
+KEYWAY_API std::optional<Dimensions> telling_sizes(const std::vector<std::string>& formulas, const Dimensions& sizes,
+                                                   const Dimensions& lowest, const Dimensions& highest);
 
 }  // namespace keyway::inline v1::graph

@@ -106,6 +106,12 @@ Program::Program(const std::vector<Graph>& captures, const std::vector<Dimension
   *this = Program(std::move(text), state_of(named));
 }
 
+std::optional<Dimensions> Program::telling_sizes(const std::vector<Graph>& captures,
+                                                 const std::vector<Dimensions>& sizes, const Dimensions& lowest,
+                                                 const Dimensions& highest) {
+  return graph::telling_sizes(with_state_names(captures), sizes, lowest, highest);
+}
+
 Program::Program(std::string text, nn::StateDict state) {
   Signature signature = parse_signature(text);
   parts_ = std::make_unique<Parts>(std::move(text), std::move(signature), std::move(state));
@@ -203,12 +209,17 @@ std::shared_ptr<Program::Parts::Kept> Program::Parts::kept_for(const Program& pr
 
 namespace {
 
-// Makes the calls, and captures what they execute.
+// Makes the calls, and captures what they execute. Requires: nothing records them for gradients.
+std::vector<Tensor> run_captured(const Graph& calls, std::size_t argument_count, const std::vector<Tensor>& inputs,
+                                 Capture& capture) {
+  for (std::size_t i = 0; i < argument_count; ++i) capture.add_argument(inputs[i], calls.inputs[i].name);
+  return run_inputs(calls, inputs);
+}
+
 std::vector<Tensor> run_and_plan(const Graph& calls, std::size_t argument_count, const std::vector<Tensor>& inputs,
                                  std::shared_ptr<Plan>& plan) {
   Capture capture(Level::Executed, Capture::Refusal::Continue);
-  for (std::size_t i = 0; i < argument_count; ++i) capture.add_argument(inputs[i], calls.inputs[i].name);
-  std::vector<Tensor> results = run_inputs(calls, inputs);
+  std::vector<Tensor> results = run_captured(calls, argument_count, inputs, capture);
   try {
     Graph executed = capture.finish(results);
     if (Plan::is_possible(executed)) plan = std::make_shared<Plan>(std::move(executed));
@@ -249,6 +260,15 @@ std::vector<Tensor> Program::run(ArrayRef<Tensor> arguments) {
   if (plan != nullptr) kept->plans.insert(kept->plans.begin(), std::move(plan));
   if (kept->plans.size() > kKeptPlans) kept->plans.pop_back();
   return results;
+}
+
+Graph Program::executed(ArrayRef<Tensor> arguments) {
+  const std::shared_ptr<Parts::Kept> kept = parts_->kept_for(*this, arguments);
+  const NoGradGuard no_grad;
+  const ExcludeDispatchKeyGuard unrecorded(kAutogradKeys);
+  Capture capture(Level::Executed);
+  const std::vector<Tensor> inputs = inputs_of(parts_->state, parts_->signature, arguments);
+  return capture.finish(run_captured(kept->calls, parts_->argument_count, inputs, capture));
 }
 
 }  // namespace keyway::inline v1::graph

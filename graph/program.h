@@ -19,6 +19,7 @@
 #include <keyway/nn/serialize/safetensors.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,15 @@ class KEYWAY_API Program {
   // leaves, one tensor as two arguments, and values without a text, such as generators.
   explicit Program(const Graph& graph);
   // Of captures with arguments of other sizes: an integer that differs becomes a formula of the dimensions, `sizes` of
-  // each capture. Throws also where there is none, naming the call and the numbers.
+  // each capture. Throws also where there is none, naming the call and the numbers. For one dimension six captures do,
+  // wide apart, odd and even; further ones two each. Where there are quotients more may be needed, which
+  // telling_sizes() tells.
   Program(const std::vector<Graph>& captures, const std::vector<Dimensions>& sizes);
+  // Where several formulas fit, sizes of a further capture that tells them apart: one dimension has another size than
+  // in the first capture, from its lowest to its highest. Nothing where one fits, or all that do agree.
+  static std::optional<Dimensions> telling_sizes(const std::vector<Graph>& captures,
+                                                 const std::vector<Dimensions>& sizes, const Dimensions& lowest,
+                                                 const Dimensions& highest);
   // Of such a text, and its state by name. Throws keyway::Error(Parse).
   Program(std::string text, nn::StateDict state);
   Program(Program&&) noexcept;
@@ -68,6 +76,9 @@ class KEYWAY_API Program {
   Dimensions dimensions_of(ArrayRef<Tensor> arguments) const;
   // The program for these sizes of its dimensions. Throws keyway::Error for sizes for which there is none.
   Graph graph(const Dimensions& sizes) const;
+  // What a run with these arguments executes, without gradients; it is such a run. Throws as run() does, and for what a
+  // capture refuses.
+  Graph executed(ArrayRef<Tensor> arguments);
 
  private:
   struct Parts;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <map>
 
 namespace keyway::inline v1::graph {
 namespace {
@@ -36,11 +37,14 @@ std::string listed(const std::vector<T>& items) {
   return text;
 }
 
+// The formulas that fit integers of the captures.
+using Fits = std::map<std::vector<std::int64_t>, std::vector<std::string>>;
+
 // The same line of the texts of several captures, as one with formulas.
 class LineMerger {
  public:
-  LineMerger(const std::vector<std::string_view>& lines, const std::vector<Dimensions>& sizes)
-      : lines_(lines), sizes_(sizes) {}
+  LineMerger(const std::vector<std::string_view>& lines, const std::vector<Dimensions>& sizes, Fits& fits)
+      : lines_(lines), sizes_(sizes), fits_(fits) {}
 
   std::string merged() {
     std::vector<detail::Lexer> lexers;
@@ -80,7 +84,9 @@ class LineMerger {
       KEYWAY_FAIL(Value, "the call '{}' has the numbers {}, which are computed from sizes: compute them with tensors",
                   call(), listed(texts));
     }
-    if (std::optional<std::string> formula = fitted_formula(integers, sizes_)) return *formula;
+    const auto [found, is_new] = fits_.try_emplace(integers);
+    if (is_new) found->second = fitted_formulas(integers, sizes_);
+    if (!found->second.empty()) return found->second.front();
     std::vector<std::string> names;
     for (const auto& [name, size] : sizes_.front()) {
       std::vector<std::int64_t> its_sizes;
@@ -106,11 +112,10 @@ class LineMerger {
 
   const std::vector<std::string_view>& lines_;
   const std::vector<Dimensions>& sizes_;
+  Fits& fits_;
 };
 
-}  // namespace
-
-std::string program_text(const std::vector<Graph>& captures, const std::vector<Dimensions>& sizes) {
+std::string merged_text(const std::vector<Graph>& captures, const std::vector<Dimensions>& sizes, Fits& fits) {
   KEYWAY_CHECK(!captures.empty() && captures.size() == sizes.size(),
                "a program is made of captures, and of the sizes of each");
   for (const Dimensions& its_sizes : sizes) {
@@ -130,9 +135,26 @@ std::string program_text(const std::vector<Graph>& captures, const std::vector<D
     std::vector<std::string_view> same;
     for (const auto& its_lines : lines) same.push_back(i < its_lines.size() ? its_lines[i] : std::string_view());
     const bool is_alike = std::ranges::all_of(same, [&](std::string_view line) { return line == same.front(); });
-    merged += (is_alike ? std::string(same.front()) : LineMerger(same, sizes).merged()) + "\n";
+    merged += (is_alike ? std::string(same.front()) : LineMerger(same, sizes, fits).merged()) + "\n";
   }
   return merged;
+}
+
+}  // namespace
+
+std::string program_text(const std::vector<Graph>& captures, const std::vector<Dimensions>& sizes) {
+  Fits fits;
+  return merged_text(captures, sizes, fits);
+}
+
+std::optional<Dimensions> telling_sizes(const std::vector<Graph>& captures, const std::vector<Dimensions>& sizes,
+                                        const Dimensions& lowest, const Dimensions& highest) {
+  Fits fits;
+  merged_text(captures, sizes, fits);
+  for (const auto& [integers, formulas] : fits) {
+    if (auto telling = telling_sizes(formulas, sizes.front(), lowest, highest)) return telling;
+  }
+  return std::nullopt;
 }
 
 }  // namespace keyway::inline v1::graph

@@ -126,6 +126,19 @@ void add_graph_programs(nb::module_& module, GraphObjects objects) {
       "written_state", [objects](nb::handle graph) { return written_state(objects.graph_of(graph)); }, nb::arg("graph"),
       "The state whose memory the program writes to.");
   module.def(
+      "telling_sizes",
+      [objects](const std::vector<nb::object>& captures, const std::vector<NamedSizes>& sizes, const NamedSizes& lowest,
+                const NamedSizes& highest) -> nb::object {
+        std::vector<graph::Graph> graphs;
+        std::vector<graph::Dimensions> dimensions;
+        for (const nb::object& capture : captures) graphs.push_back(objects.graph_of(capture));
+        for (const NamedSizes& its_sizes : sizes) dimensions.push_back(dimensions_of(its_sizes));
+        const auto telling = Program::telling_sizes(graphs, dimensions, dimensions_of(lowest), dimensions_of(highest));
+        return telling ? nb::cast(sizes_of(*telling)) : nb::none();
+      },
+      nb::arg("captures"), nb::arg("sizes"), nb::arg("lowest"), nb::arg("highest"),
+      "Sizes to capture the program with that tell formulas apart which fit; None if none are needed.");
+  module.def(
       "solve",
       [](const std::string& formula, std::int64_t value, const NamedSizes& sizes) -> nb::object {
         graph::Dimensions dimensions = dimensions_of(sizes);

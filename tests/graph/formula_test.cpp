@@ -23,7 +23,8 @@ std::string fit_of(const std::function<std::int64_t(std::int64_t, std::int64_t)>
     sizes.push_back({{"b", b}, {"h", h}});
     integers.push_back(integer(b, h));
   }
-  return fitted_formula(integers, sizes).value_or("");
+  const std::vector<std::string> formulas = fitted_formulas(integers, sizes);
+  return formulas.empty() ? "" : formulas.front();
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ from keyway._C import Tensor, _graph
 from keyway._graphs.captured import Captured, Graph, Output, named_tensors
 from keyway._tensor.serialization import encoded_path
 from keyway._graphs.exported_notes import decoded_trees, encoded_trees
-from keyway._graphs.shapes import Sizes, dynamic_formulas, example_sizes, resized, sizes_in_a_row, sizes_to_capture
+from keyway._graphs.shapes import Sizes, dynamic_formulas, example_sizes, limits, resized, sizes_to_capture
 from keyway._transforms.trees import leaves_like, leaves_of, rebuilt, same_structure, tree_map
 from keyway.autograd.grad_mode import no_grad
 from keyway.nn.modules.module import Module
@@ -139,16 +138,15 @@ def export(mod: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     arguments = _with_outputs([list(args), kwargs])
     names = [name for name, _ in named]
     state = list(mod.state_dict(keep_vars=True).items()) if isinstance(mod, Module) else []
-    divisor = 1  # of which all quotients are told from others
+    lowest, highest = limits(example, above)
     while True:
-        program = _graph.Program([graph._calls for graph in graphs], sizes, names, state)
-        divisors = [int(found) for found in re.findall(r"// (\d+)", str(program))]
-        if max(divisors, default=0) <= divisor:
+        calls = [graph._calls for graph in graphs]
+        telling = _graph.telling_sizes(calls, sizes, lowest, highest)
+        if telling is None:
             break
-        divisor = max(divisors)
-        more = sizes_in_a_row(example, 2 * divisor, above)
-        sizes += more
-        graphs += [captured(its_sizes) for its_sizes in more]
+        sizes.append(telling)
+        graphs.append(captured(telling))
+    program = _graph.Program(calls, sizes, names, state)
     notes = {encoded_trees(arguments, graph._results) for graph in graphs}
     if len(notes) > 1:
         raise _C.ValueError("export: a result beside tensors follows from sizes: return tensors alone")

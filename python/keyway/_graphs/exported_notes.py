@@ -7,6 +7,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._graphs.captured import Output
+from keyway._transforms.trees import children, leaves_of
 
 _CONSTANTS = (bool, int, float, str, type(None))
 
@@ -19,9 +20,10 @@ def encoded_trees(arguments: Any, results: Any) -> str:
 def decoded_trees(text: str) -> tuple[Any, Any]:
     """Raises keyway.ParseError for what encoded_trees did not give."""
     try:
-        trees = json.loads(text)
-        if isinstance(trees, list) and len(trees) == 2:
-            return _decoded(trees[0]), _decoded(trees[1])
+        arguments, results = map(_decoded, json.loads(text))
+        numbers = [leaf.number for leaf in leaves_of(arguments) if isinstance(leaf, Output)]
+        if children(arguments) is not None and len(children(arguments)) == 2 and numbers == [*range(len(numbers))]:
+            return arguments, results
     except (ValueError, RecursionError, IndexError, TypeError):
         pass
     raise _C.ParseError("the file does not say how the arguments and results of the program are nested")

@@ -102,12 +102,11 @@ def sizes_to_capture(example: Sizes, above: bool) -> list[Sizes]:
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
-def sizes_in_a_row(example: Sizes, count: int, above: bool) -> list[Sizes]:
-    """So many that follow one another."""
-    def size_of(number: int, size: int, i: int) -> int:
-        return max(size, 4) + 1 + 5 * number + i if above else max(size - 1 - i, 1)
-
-    return [{name: size_of(number, size, i) for number, (name, size) in enumerate(example.items())} for i in range(count)]
+def limits(example: Sizes, above: bool) -> tuple[Sizes, Sizes]:
+    """The lowest and the highest sizes to look for differences at."""
+    if above:
+        return {name: max(size, 4) + 1 for name, size in example.items()}, {n: max(s, 4) + 160 for n, s in example.items()}
+    return {name: 2 for name in example}, {name: size - 1 for name, size in example.items()}
 
 
 def resized(tensor: Tensor, formulas: Formulas, sizes: Sizes) -> Tensor:
