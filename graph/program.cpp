@@ -3,7 +3,6 @@
 #include <keyway/graph/capture.h>
 #include <keyway/graph/meta_calls.h>
 #include <keyway/graph/parse.h>
-#include <keyway/graph/passes/effects.h>
 #include <keyway/graph/plan.h>
 #include <keyway/graph/program.h>
 #include <keyway/graph/program_parts.h>
@@ -23,10 +22,14 @@ constexpr std::size_t kKeptSizes = 16, kKeptPlans = 4;  // plans for each sizes:
 // for what has none.
 Graph with_state_names(const Graph& graph) {
   std::vector<bool> is_used(graph.values.size());
-  for (const Node& node : graph.nodes) for_each_argument(node, [&](ValueId id) { is_used[index(id)] = true; });
-  for_each_left(graph, [&](ValueId id) { is_used[index(id)] = true; });
+  const auto use = [&](ValueId id) {
+    if (id != kNoValue) is_used[static_cast<std::size_t>(id)] = true;
+  };
+  for (const Node& node : graph.nodes) for_each_value(node.op->schema().arguments(), node.arguments, use);
+  std::ranges::for_each(graph.outputs, use);
   Graph named = graph;
-  std::erase_if(named.inputs, [&](const Input& input) { return input.is_state && !is_used[index(input.value)]; });
+  std::erase_if(named.inputs,
+                [&](const Input& input) { return input.is_state && !is_used[static_cast<std::size_t>(input.value)]; });
   std::size_t number = 0;
   for (Input& input : named.inputs) {
     if (input.is_state && input.name.empty()) input.name = fmt::format("state.{}", number++);
@@ -126,6 +129,7 @@ const nn::StateDict& Program::state() const { return parts_->state; }
 const nn::Metadata& Program::notes() const { return parts_->notes; }
 std::vector<std::string> Program::dimensions() const { return parts_->signature.dimensions; }
 std::size_t Program::argument_count() const { return parts_->argument_count; }
+std::size_t Program::result_count() const { return parts_->signature.outputs; }
 
 namespace {
 

@@ -1,6 +1,5 @@
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/graph/graph.h>
-#include <keyway/graph/passes/effects.h>
 #include <keyway/graph/program_text.h>
 #include <keyway/graph/value_text.h>
 
@@ -135,17 +134,23 @@ namespace {
 
 // Memory that inputs share is not shared when they come from a file, or are arguments of their own.
 void check_shared_state(const Graph& graph) {
+  const auto memory_of = [&](ValueId id) { return graph.values[static_cast<std::size_t>(id)].memory; };
   std::map<ValueId, const Input*> inputs;  // by memory
   std::set<ValueId> shared;
   for (const Input& input : graph.inputs) {
-    const auto [other, is_new] = inputs.emplace(memory_of(graph, input.value), &input);
+    const auto [other, is_new] = inputs.emplace(memory_of(input.value), &input);
     if (!is_new) shared.insert(other->first);
   }
   for (const Node& node : graph.nodes) {
-    for_each_written(node, [&](ValueId id) {
-      KEYWAY_CHECK(!shared.contains(memory_of(graph, id)),
+    const ArgumentList arguments = node.op->schema().arguments();
+    Stack written = node.arguments;
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      if (!arguments[i].is_write()) written[i] = IValue();
+    }
+    for_each_value(arguments, written, [&](ValueId id) {
+      KEYWAY_CHECK(id == kNoValue || !shared.contains(memory_of(id)),
                    "a program cannot write to '{}', which shares memory with another of its inputs",
-                   inputs[memory_of(graph, id)]->name);
+                   inputs[memory_of(id)]->name);
     });
   }
 }

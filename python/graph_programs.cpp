@@ -76,6 +76,8 @@ void add_graph_programs(nb::module_& module, GraphObjects objects) {
       .def("__str__", [](const Program& program) { return program.text(); })
       .def("state", state_of)
       .def("notes", [](const Program& program) { return program.notes(); })
+      .def("argument_count", &Program::argument_count)
+      .def("result_count", &Program::result_count)
       .def("dimensions", [](const Program& program) { return program.dimensions(); })
       .def(
           "dimensions_of",

@@ -81,4 +81,5 @@ stage python python_stage
 stage docs bash tools/docs.sh
 stage schema fuzz schema 600
 stage files fuzz safetensors 600
+stage programs fuzz program 600
 finish

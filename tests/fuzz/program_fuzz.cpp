@@ -1,6 +1,6 @@
 // libFuzzer: any bytes either are the file of a program, which is saved and read back as it is and whose graph can be
-// made and run for small sizes, or give an error. Bytes that begin with "graph" are a text alone, so that the fuzzer need
-// not find its way through the header of a file. Run:
+// made and run for small sizes, or give an error. Bytes that begin with "graph" are a text alone, so that the fuzzer
+// need not find its way through the header of a file. Run:
 //   program_fuzz -max_len=4096 -dict=tests/fuzz/program.dict tests/fuzz/corpus/program
 #include <keyway/core/base/error.h>
 #include <keyway/core/tensor/geometry.h>
@@ -71,7 +71,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(program.text() == bytes || !is_text, "the text is that of the program");
     if (size % 8 != 0) return 0;  // reading is most of what there is to find, and quick
     const std::string saved = program.serialize(program.notes());
-    require(graph::Program::deserialize(saved).serialize(program.notes()) == saved, "a program is read as it was saved");
+    require(graph::Program::deserialize(saved).serialize(program.notes()) == saved,
+            "a program is read as it was saved");
     for (const std::int64_t its_size : {3, 0}) run(program, its_size);
   } catch (const Error& error) {
     require(error.kind() != ErrorKind::Internal, "an error is not one of Keyway itself");

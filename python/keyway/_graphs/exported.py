@@ -150,13 +150,17 @@ def export(mod: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     notes = {encoded_trees(arguments, graph._results) for graph in graphs}
     if len(notes) > 1:
         raise _C.ValueError("export: a result beside tensors follows from sizes: return tensors alone")
-    return ExportedProgram(program, *decoded_trees(notes.pop()))
+    return _noted(program, notes.pop())
 
 
 def loaded(program: _graph.Program) -> ExportedProgram:
     """The program of a file, with what Python has noted there."""
     note = program.notes().get(_NOTE)
-    return ExportedProgram(program) if note is None else ExportedProgram(program, *decoded_trees(note))
+    return ExportedProgram(program) if note is None else _noted(program, note)
+
+
+def _noted(program: _graph.Program, note: str) -> ExportedProgram:
+    return ExportedProgram(program, *decoded_trees(note, program.argument_count(), program.result_count()))
 
 
 def _captures(captured: Callable[[Sizes], Graph], example: Sizes) -> tuple[bool, list[Sizes], list[Graph]]:

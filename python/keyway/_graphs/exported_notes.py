@@ -7,7 +7,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._graphs.captured import Output
-from keyway._transforms.trees import children, leaves_of
+from keyway._transforms.trees import leaves_of
 
 _CONSTANTS = (bool, int, float, str, type(None))
 
@@ -17,16 +17,20 @@ def encoded_trees(arguments: Any, results: Any) -> str:
     return json.dumps([_encoded(arguments, "an argument"), _encoded(results, "a result")], separators=(",", ":"))
 
 
-def decoded_trees(text: str) -> tuple[Any, Any]:
-    """Raises keyway.ParseError for what encoded_trees did not give."""
+def decoded_trees(text: str, argument_count: int, result_count: int) -> tuple[Any, Any]:
+    """Raises keyway.ParseError for what encoded_trees did not give for so many tensors."""
     try:
         arguments, results = map(_decoded, json.loads(text))
-        numbers = [leaf.number for leaf in leaves_of(arguments) if isinstance(leaf, Output)]
-        if children(arguments) is not None and len(children(arguments)) == 2 and numbers == [*range(len(numbers))]:
+        is_call = type(arguments) is list and [type(part) for part in arguments] == [list, dict]
+        if is_call and _numbers(arguments) == [*range(argument_count)] and set(_numbers(results)) <= {*range(result_count)}:
             return arguments, results
     except (ValueError, RecursionError, IndexError, TypeError):
         pass
     raise _C.ParseError("the file does not say how the arguments and results of the program are nested")
+
+
+def _numbers(tree: Any) -> list[int]:
+    return [leaf.number for leaf in leaves_of(tree) if isinstance(leaf, Output)]
 
 
 def _encoded(tree: Any, what: str) -> Any:
