@@ -1,9 +1,9 @@
 #include <keyway/core/tensor/geometry.h>
-#include <keyway/dispatch/call/call.h>
 #include <keyway/dispatch/call/default_argument.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/add_call.h>
 #include <keyway/graph/boxed_values.h>
+#include <keyway/graph/meta_calls.h>
 
 #include <algorithm>
 #include <map>
@@ -29,11 +29,7 @@ class MetaArguments {
     if (tensor.defined()) return tensor;
     Storage& storage = storages_[memory(id)];
     if (!storage) storage = make_storage(bytes_[memory(id)], Device(DeviceType::Meta));
-    const TensorInfo& info = this->info(id);
-    const auto count = static_cast<std::int64_t>(storage.nbytes() / element_size(info.dtype));
-    const TensorBase whole(
-        make_intrusive<TensorImpl>(storage, info.dtype, IntArrayRef({count}), IntArrayRef({1}), count, true));
-    tensor = make_view(whole, info.sizes, info.strides, info.offset);
+    tensor = meta_tensor(storage, info(id));
     return tensor;
   }
   // The argument that is this tensor; kNoValue if none is.
@@ -70,16 +66,6 @@ class MetaArguments {
   std::map<ValueId, TensorBase> tensors_;
   std::optional<Device> device_;
 };
-
-// Lets a call that says where its results go, or that has no tensor which does, run at Meta; the device that it named.
-std::optional<Device> replace_device(const OperatorEntry& op, Stack& stack, bool has_tensors) {
-  const int at = op.info().boxed.device;
-  if (at < 0) return std::nullopt;
-  IValue& argument = stack[static_cast<std::size_t>(at)];
-  const std::optional<Device> named = argument.is_none() ? std::nullopt : std::optional<Device>(argument.to_device());
-  if (named || !has_tensors) argument = IValue(Device(DeviceType::Meta));
-  return named;
-}
 
 // Numbers of the results of a call, whose values it adds.
 class Results {
@@ -129,13 +115,7 @@ Stack add_call(Graph& graph, const OperatorEntry& op, Stack arguments, std::stri
   const ArgumentList schema = op.schema().arguments();
   MetaArguments tensors(graph, schema, arguments);
   Stack stack = with_tensors(schema, arguments, [&](ValueId id) { return tensors.of(id); });
-  const std::optional<Device> named = replace_device(op, stack, tensors.device().has_value());
-  {
-    const ExcludeDispatchKeyGuard kernels_alone(kAutogradKeys | DispatchKeySet(Functionality::Autocast) |
-                                                DispatchKeySet(Functionality::Tracer) |
-                                                DispatchKeySet(Functionality::Functionalize));
-    call_boxed(op, stack);
-  }
+  const std::optional<Device> named = call_on_meta(op, stack, tensors.device().has_value());
   tensors.check_unchanged();
   Results results(graph, tensors, named ? *named : tensors.device().value_or(Device(DeviceType::CPU)));
   for (IValue& result : stack) result = results.of(result);

@@ -65,7 +65,7 @@ struct Input {
   // Of a leaf: whether it has a gradient then, if the program asked before it gave it another one.
   std::optional<bool> has_grad = std::nullopt;
   std::optional<FrozenState> frozen = std::nullopt;  // of a constant: see passes/freeze.h
-  bool is_inference = false;  // made in inference mode
+  bool is_inference = false;                         // made in inference mode
   // Of a leaf with hooks, whose calls are in the graph: what autograd::leaf_hook_changes() was.
   std::optional<std::uint64_t> hooks = std::nullopt;
 };

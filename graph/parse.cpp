@@ -3,30 +3,58 @@
 #include <keyway/dispatch/call/default_argument.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/control_flow.h>
-#include <keyway/graph/graph.h>
+#include <keyway/graph/parse.h>
 #include <keyway/graph/subgraph.h>
 #include <keyway/graph/value_text.h>
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace keyway::inline v1::graph {
 
 namespace {
 
-// Reads a graph line by line.
+// Of programs, which come from files.
+constexpr std::size_t kMaxInputs = 1 << 16, kMaxCalls = 1 << 20;
+
+// What the text is read for.
+enum class Reading : std::uint8_t {
+  Graph,      // it is one of a graph
+  Calls,      // of a program, for its calls
+  Signature,  // of a program, for what is known without sizes; calls are checked, and not kept
+};
+
+// Reads a graph or a program line by line.
 class Parser {
  public:
-  // `depth`: how many graphs it is in.
-  explicit Parser(std::string_view text, int depth = 0) : rest_(text), depth_(depth) {
+  // `depth`: how many graphs it is in. A graph within a call of a program has the program's dimensions.
+  Parser(std::string_view text, Reading reading, Dimensions dimensions = {}, int depth = 0)
+      : reading_(reading), dimensions_(std::move(dimensions)), rest_(text), depth_(depth) {
     KEYWAY_CHECK_AS(Parse, depth <= kMostNested, "graphs lie in one another, {} and more", kMostNested);
     register_control_flow();
   }
 
-  Graph parse() {
+  Signature signature() {
+    parse_text();
+    signature_.default_dtype = graph_.surroundings.default_dtype;
+    signature_.outputs = graph_.outputs.size();
+    for (const auto& [name, size] : dimensions_) signature_.dimensions.push_back(name);
+    return std::move(signature_);
+  }
+  Graph graph() {
+    parse_text();
+    check(graph_);
+    return std::move(graph_);
+  }
+
+ private:
+  bool is_of_program() const { return reading_ != Reading::Graph; }
+
+  void parse_text() {
     try {
       parse_header(next_line());
       for (std::string_view line = next_line(); !line.starts_with("return"); line = next_line()) {
-        if (line.starts_with("grad("))
+        if (line.starts_with("grad(") && !is_of_program())
           parse_grad(line);
         else
           parse_node(line);
@@ -37,11 +65,8 @@ class Parser {
     } catch (const Error& error) {
       KEYWAY_FAIL(Parse, "graph, line {}: {}", number_, error.message());
     }
-    check(graph_);
-    return std::move(graph_);
   }
 
- private:
   // Without white space around it; empty at the end. Lines that are empty are left out.
   std::string_view next_line() {
     for (line_ = {}; line_.empty() && !rest_.empty(); ++number_) {
@@ -67,28 +92,36 @@ class Parser {
   void parse_header(std::string_view line) {
     detail::Lexer lexer(line);
     expect_word(lexer, "graph");
-    if (accept_word(lexer, "program"))
+    if (is_of_program() || lexer.text() == "program") {
+      expect_word(lexer, "program");
       graph_.level = Level::Program;
-    else
+    } else {
       expect_word(lexer, "executed");
+    }
     graph_.surroundings = Surroundings::now();
     graph_.surroundings.grad_enabled = !accept_word(lexer, "no_grad");
+    graph_.surroundings.default_dtype =
+        accept_word(lexer, "default_dtype") ? parse_dtype_word(lexer) : ScalarType::Float;
     expect(lexer, '(');
     while (!lexer.accept(')')) {
       if (!graph_.inputs.empty()) expect(lexer, ',');
-      parse_input(lexer);
+      if (is_of_program())
+        parse_program_input(lexer, line);
+      else
+        parse_input(lexer);
     }
     expect(lexer, '{');
+    if (!lexer.at(detail::TokenKind::End)) KEYWAY_FAIL(Parse, "there is {} behind the inputs", found(lexer));
+  }
+
+  static ScalarType parse_dtype_word(detail::Lexer& lexer) {
+    const ScalarType dtype = parse_dtype(lexer.text());
+    lexer.advance();
+    return dtype;
   }
 
   void parse_input(detail::Lexer& lexer) {
-    Input input{parse_value_id(lexer)};
-    if (lexer.at(detail::TokenKind::String)) {
-      input.name = parse_string(lexer);
-    } else if (lexer.at(detail::TokenKind::Name) && lexer.text() != "state") {
-      input.name = std::string(lexer.text());
-      lexer.advance();
-    }
+    Input input = parse_named_input(lexer);
     parse_description(lexer, input.value);
     if (accept_word(lexer, "grad_of")) input.grad_of = parse_value_id(lexer);
     input.is_state = input.grad_of != kNoValue || accept_word(lexer, "state");
@@ -99,29 +132,89 @@ class Parser {
     graph_.inputs.push_back(std::move(input));
   }
 
-  // ": float32[2, 3] in %0" of a new value; nothing of one that is there.
-  void parse_description(detail::Lexer& lexer, ValueId id) {
-    const auto count = static_cast<ValueId>(graph_.values.size());
-    if (!lexer.accept(':')) {
-      if (id < 0 || id >= count) KEYWAY_FAIL(Parse, "%{} is not made yet, and nothing says what it is", id);
-      return;
-    }
-    if (id != count) KEYWAY_FAIL(Parse, "the next value is %{}, not %{}", count, id);
-    Value value{parse_info(lexer), id};
-    if (accept_word(lexer, "in")) value.memory = parse_value_id(lexer);
-    graph_.values.push_back(std::move(value));
+  void parse_program_input(detail::Lexer& lexer, std::string_view line) {
+    if (graph_.inputs.size() == kMaxInputs) KEYWAY_FAIL(Parse, "a program has at most {} inputs", kMaxInputs);
+    Input input = parse_named_input(lexer);
+    if (input.value != value_count_) KEYWAY_FAIL(Parse, "the next input is %{}, not %{}", value_count_, input.value);
+    expect(lexer, ':');
+    const std::size_t begin = lexer.token().begin;
+    std::vector<std::string> sizes;
+    TensorInfo info = parse_program_info(lexer, line, sizes);
+    const std::string_view description = line.substr(begin, lexer.previous_end() - begin);
+    input.is_state = accept_word(lexer, "state");
+    if (!input.is_state && !graph_.inputs.empty() && graph_.inputs.back().is_state)
+      KEYWAY_FAIL(Parse, "an argument stands behind a state");
+    ++value_count_;
+    if (reading_ == Reading::Calls)
+      graph_.values.push_back({info, input.value});
+    else
+      signature_.inputs.push_back(
+          {input.name, input.is_state, std::string(description), std::move(info), std::move(sizes)});
+    graph_.inputs.push_back(std::move(input));
   }
 
-  static TensorInfo parse_info(detail::Lexer& lexer) {
-    const ScalarType dtype = parse_dtype(lexer.text());
-    lexer.advance();
-    TensorInfo info(dtype, DeviceType::CPU, parse_ints(lexer));
-    if (accept_word(lexer, "stride")) info.strides = parse_ints(lexer);
+  // An input as far as its name.
+  static Input parse_named_input(detail::Lexer& lexer) {
+    Input input{parse_value_id(lexer)};
+    if (lexer.at(detail::TokenKind::String)) {
+      input.name = parse_string(lexer);
+    } else if (lexer.at(detail::TokenKind::Name) && lexer.text() != "state") {
+      input.name = std::string(lexer.text());
+      lexer.advance();
+    }
+    return input;
+  }
+
+  // ": float32[2, 3] in %0" of a new value; nothing of one that is there.
+  void parse_description(detail::Lexer& lexer, ValueId id) {
+    if (!lexer.accept(':')) {
+      if (id >= value_count_) KEYWAY_FAIL(Parse, "%{} is not made yet, and nothing says what it is", id);
+      return;
+    }
+    if (id != value_count_) KEYWAY_FAIL(Parse, "the next value is %{}, not %{}", value_count_, id);
+    const ScalarType dtype = parse_dtype_word(lexer);
+    std::vector<std::int64_t> sizes = parse_ints(lexer, dimensions_);
+    if (!has_sizes_) sizes.assign(sizes.size(), 0);
+    Value value{parse_geometry(lexer, dtype, std::move(sizes)), id};
+    if (accept_word(lexer, "in")) value.memory = parse_value_id(lexer);
+    graph_.values.push_back(std::move(value));
+    ++value_count_;
+  }
+
+  // With what stands behind the sizes.
+  TensorInfo parse_geometry(detail::Lexer& lexer, ScalarType dtype, std::vector<std::int64_t> sizes) const {
+    checked_numel(sizes);
+    TensorInfo info(dtype, DeviceType::CPU, std::move(sizes));
+    if (accept_word(lexer, "stride")) info.strides = parse_ints(lexer, dimensions_);
     if (info.strides.size() != info.sizes.size()) KEYWAY_FAIL(Parse, "there are as many strides as sizes");
-    if (accept_word(lexer, "offset")) info.offset = parse_int(lexer);
+    if (accept_word(lexer, "offset")) info.offset = parse_formula(lexer, dimensions_);
     if (accept_word(lexer, "on")) info.device = Device(parse_string(lexer));
     info.requires_grad = accept_word(lexer, "requires_grad");
+    if (!has_sizes_) return TensorInfo(dtype, info.device, std::move(info.sizes));
+    checked_nbytes(info.sizes, info.strides, info.offset, element_size(dtype));
     return info;
+  }
+
+  // The sizes of a program's arguments give the dimensions their names.
+  TensorInfo parse_program_info(detail::Lexer& lexer, std::string_view line, std::vector<std::string>& formulas) {
+    const ScalarType dtype = parse_dtype_word(lexer);
+    std::vector<std::int64_t> sizes;
+    for (expect(lexer, '['); !lexer.accept(']');) {
+      if (!sizes.empty()) expect(lexer, ',');
+      const std::size_t begin = lexer.token().begin;
+      if (reading_ == Reading::Signature) add_dimensions(lexer);
+      const std::int64_t size = parse_formula(lexer, dimensions_);
+      formulas.emplace_back(line.substr(begin, lexer.previous_end() - begin));
+      const bool is_open = reading_ == Reading::Signature && !names_in(formulas.back()).empty();
+      sizes.push_back(is_open ? 1 : size);
+    }
+    return parse_geometry(lexer, dtype, std::move(sizes));
+  }
+  // Those that a formula names.
+  void add_dimensions(detail::Lexer lexer) {
+    for (; !lexer.at(',') && !lexer.at(']') && !lexer.at(detail::TokenKind::End); lexer.advance()) {
+      if (lexer.at(detail::TokenKind::Name)) dimensions_.emplace(lexer.text(), 1);
+    }
   }
 
   // "grad(%1) = %4"
@@ -155,14 +248,22 @@ class Parser {
         text += std::string(next) + "\n";
         open += next.ends_with('{') ? 1 : 0;
       }
-      nested_.push_back(Parser(text + "}", depth_ + 1).parse());
+      add_nested(text + "}");
       line = line.substr(0, begin) + in_quotes(std::to_string(nested_.size() - 1)) + std::string(next.substr(1));
     }
     return line;
   }
+  void add_nested(std::string_view text) {
+    Parser parser(text, Reading::Graph, dimensions_, depth_ + 1);
+    parser.has_sizes_ = has_sizes_ && reading_ != Reading::Signature;
+    nested_.push_back(parser.graph());
+    signature_.operators.merge(parser.signature_.operators);
+    for (const Node& node : nested_.back().nodes) signature_.operators.insert(node.op);
+  }
 
   void parse_node(std::string_view first) {
     if (first.empty() || first == "}") KEYWAY_FAIL(Parse, "the return is missing");
+    if (is_of_program() && ++call_count_ > kMaxCalls) KEYWAY_FAIL(Parse, "a program has at most {} calls", kMaxCalls);
     const std::string whole = joined(first);
     std::string_view line = whole;
     std::string_view results;
@@ -179,6 +280,9 @@ class Parser {
     line.remove_prefix(open);
     detail::Lexer lexer(line);
     parse_arguments(lexer, node);
+    for_each_value(node.op->schema().arguments(), node.arguments, [&](ValueId id) {
+      if (id >= value_count_) KEYWAY_FAIL(Parse, "%{} is used before it is made", id);
+    });
     parse_results(results, node);
     std::string_view rest = line.substr(lexer.previous_end());
     node.no_grad = rest.starts_with(" no_grad");
@@ -187,11 +291,14 @@ class Parser {
       node.site = std::string(rest.substr(4));
     else if (!rest.empty())
       KEYWAY_FAIL(Parse, "there is '{}' behind the call", rest);
-    graph_.nodes.push_back(std::move(node));
+    if (reading_ == Reading::Signature)
+      signature_.operators.insert(node.op);
+    else
+      graph_.nodes.push_back(std::move(node));
   }
 
   IValue parse_argument(SchemaType type, detail::Lexer& lexer) const {
-    if (!type.is(TypeKind::Class)) return parse_value(type, lexer);
+    if (!type.is(TypeKind::Class)) return parse_value(type, lexer, dimensions_);
     const std::string number = lexer.at(detail::TokenKind::String) ? parse_string(lexer) : "none";
     for (std::size_t i = 0; i < nested_.size(); ++i) {
       if (std::to_string(i) == number) return IValue(make_intrusive<Subgraph>(nested_[i]));
@@ -243,29 +350,46 @@ class Parser {
     for (const Argument result : node.op->schema().returns()) {
       if (!node.results.empty()) expect(lexer, ',');
       if (!is_of_tensors(result.type()))
-        node.results.push_back(parse_value(result.type(), lexer));
+        node.results.push_back(parse_value(result.type(), lexer, dimensions_));
+      else if (result.type().is(TypeKind::List))
+        node.results.emplace_back(parse_made_list(lexer, node));
       else
-        node.results.push_back(result.type().is(TypeKind::List) ? IValue(parse_made_list(lexer)) : parse_made(lexer));
+        node.results.push_back(parse_made(lexer, node));
     }
     if (!lexer.at(detail::TokenKind::End)) KEYWAY_FAIL(Parse, "there are more results than the operator has");
   }
-  IValue parse_made(detail::Lexer& lexer) {
-    const ValueId id = parse_made_id(lexer);
+  IValue parse_made(detail::Lexer& lexer, const Node& node) {
+    const ValueId id = parse_made_id(lexer, node);
     return id == kNoValue ? IValue() : IValue(id);
   }
-  ValueId parse_made_id(detail::Lexer& lexer) {
+  ValueId parse_made_id(detail::Lexer& lexer, const Node& node) {
     if (accept_word(lexer, "None")) return kNoValue;
     const ValueId id = parse_value_id(lexer);
-    parse_description(lexer, id);
+    if (is_of_program())
+      make_value(id, node);
+    else
+      parse_description(lexer, id);
     return id;
   }
-  std::vector<ValueId> parse_made_list(detail::Lexer& lexer) {
+  std::vector<ValueId> parse_made_list(detail::Lexer& lexer, const Node& node) {
     std::vector<ValueId> list;
     for (expect(lexer, '['); !lexer.accept(']');) {
       if (!list.empty()) expect(lexer, ',');
-      list.push_back(parse_made_id(lexer));
+      list.push_back(parse_made_id(lexer, node));
     }
     return list;
+  }
+  // In a program: the next value, or an argument of the call.
+  void make_value(ValueId id, const Node& node) {
+    if (id == value_count_) {
+      ++value_count_;
+      if (reading_ == Reading::Calls) graph_.values.push_back({TensorInfo(ScalarType::Float, DeviceType::CPU, {}), id});
+      return;
+    }
+    bool is_argument = false;
+    for_each_value(node.op->schema().arguments(), node.arguments,
+                   [&](ValueId argument) { is_argument = is_argument || argument == id; });
+    if (!is_argument) KEYWAY_FAIL(Parse, "the next value is %{}, and %{} is no argument of the call", value_count_, id);
   }
 
   void parse_return(std::string_view line) {
@@ -275,20 +399,34 @@ class Parser {
     while (!lexer.accept(')')) {
       if (!graph_.outputs.empty()) expect(lexer, ',');
       graph_.outputs.push_back(accept_word(lexer, "None") ? kNoValue : parse_value_id(lexer));
+      if (graph_.outputs.back() >= value_count_)
+        KEYWAY_FAIL(Parse, "%{} is used before it is made", graph_.outputs.back());
     }
+    if (!lexer.at(detail::TokenKind::End)) KEYWAY_FAIL(Parse, "there is {} behind the results", found(lexer));
   }
 
   static constexpr int kMostNested = 64;
 
+  Reading reading_;
+  Dimensions dimensions_;
+  bool has_sizes_ = true;  // false: dimensions are not known yet, and geometries mean nothing
   std::string_view rest_, line_;
   int depth_;
   std::vector<Graph> nested_;  // of the call that is being read
-  std::size_t number_ = 0;
+  std::size_t number_ = 0, call_count_ = 0;
+  ValueId value_count_ = 0;  // that are made so far
   Graph graph_;
+  Signature signature_;
 };
 
 }  // namespace
 
-Graph parse(std::string_view text) { return Parser(text).parse(); }
+Graph parse(std::string_view text) { return Parser(text, Reading::Graph).graph(); }
+
+Signature parse_signature(std::string_view text) { return Parser(text, Reading::Signature).signature(); }
+
+Graph parse_calls(std::string_view text, const Dimensions& dimensions) {
+  return Parser(text, Reading::Calls, dimensions).graph();
+}
 
 }  // namespace keyway::inline v1::graph

@@ -1,9 +1,12 @@
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/graph/graph.h>
+#include <keyway/graph/program_text.h>
 #include <keyway/graph/value_text.h>
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <set>
 
 namespace keyway::inline v1::graph {
 namespace {
@@ -12,14 +15,18 @@ bool is_name(std::string_view text) {
   return !text.empty() && detail::is_name_start(text.front()) && std::ranges::all_of(text, detail::is_name);
 }
 
-// Writes the lines, and a value's description where it is made.
+// Writes the lines, and a value's description where it is made; of a program, those of inputs alone.
 class Printer {
  public:
-  explicit Printer(const Graph& graph) : graph_(graph), is_made_(graph.values.size()) {}
+  explicit Printer(const Graph& graph, bool is_program = false)
+      : graph_(graph), is_program_(is_program), is_made_(graph.values.size()) {}
 
   std::string text() {
-    text_ = fmt::format("graph {}{}(", graph_.level == Level::Program ? "program" : "executed",
+    text_ = fmt::format("graph {}{}", graph_.level == Level::Program ? "program" : "executed",
                         graph_.surroundings.grad_enabled ? "" : " no_grad");
+    if (graph_.surroundings.default_dtype != ScalarType::Float)
+      text_ += fmt::format(" default_dtype {}", to_string(graph_.surroundings.default_dtype));
+    text_ += "(";
     for (const Input& input : graph_.inputs) print(input);
     text_ += ") {\n";
     for (const Node& node : graph_.nodes) print(node);
@@ -37,6 +44,7 @@ class Printer {
     std::string text = id(value) + name;
     if (value == kNoValue || is_made_[static_cast<std::size_t>(value)]) return text;
     is_made_[static_cast<std::size_t>(value)] = true;
+    if (is_program_) return text;
     const Value& what = graph_.values[static_cast<std::size_t>(value)];
     text += ": " + to_string(what.info);
     if (what.memory != value) text += " in " + id(what.memory);
@@ -48,11 +56,20 @@ class Printer {
     std::string name;
     if (!input.name.empty()) name = " " + (is_name(input.name) ? input.name : in_quotes(input.name));
     text_ += made(input.value, name);
+    if (is_program_) text_ += ": " + description_in_program(input);
     if (input.grad_of != kNoValue)
       text_ += " grad_of " + id(input.grad_of);
     else if (input.is_state)
       text_ += " state";
     if (input.has_grad) text_ += *input.has_grad ? " with_grad" : " without_grad";
+  }
+
+  // Arguments may have any strides.
+  std::string description_in_program(const Input& input) const {
+    TensorInfo info = graph_.values[static_cast<std::size_t>(input.value)].info;
+    info.offset = 0;
+    if (input.is_state) return to_string(info);
+    return to_string(TensorInfo(info.dtype, info.device, info.sizes));
   }
 
   void print(const Node& node) {
@@ -101,6 +118,7 @@ class Printer {
   }
 
   const Graph& graph_;
+  bool is_program_;
   std::vector<bool> is_made_;
   std::string text_;
 };
@@ -118,5 +136,47 @@ std::string to_string(const TensorInfo& info) {
 }
 
 std::string to_string(const Graph& graph) { return Printer(graph).text(); }
+
+namespace {
+
+// Memory that inputs share is not shared when they come from a file, or are arguments of their own.
+void check_shared_state(const Graph& graph) {
+  const auto memory_of = [&](ValueId id) { return graph.values[static_cast<std::size_t>(id)].memory; };
+  std::map<ValueId, const Input*> inputs;  // by memory
+  std::set<ValueId> shared;
+  for (const Input& input : graph.inputs) {
+    const auto [other, is_new] = inputs.emplace(memory_of(input.value), &input);
+    if (!is_new) shared.insert(other->first);
+  }
+  for (const Node& node : graph.nodes) {
+    const ArgumentList arguments = node.op->schema().arguments();
+    Stack written = node.arguments;
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      if (!arguments[i].is_write()) written[i] = IValue();
+    }
+    for_each_value(arguments, written, [&](ValueId id) {
+      KEYWAY_CHECK(id == kNoValue || !shared.contains(memory_of(id)),
+                   "a program cannot write to '{}', which shares memory with another of its inputs",
+                   inputs[memory_of(id)]->name);
+    });
+  }
+}
+
+}  // namespace
+
+std::string program_text(const Graph& graph) {
+  KEYWAY_CHECK(graph.level == Level::Program, "a program is made of a graph of the level 'program'");
+  KEYWAY_CHECK(graph.grads.empty(), "a program cannot leave gradients in leaves: return them");
+  std::set<ValueId> values;
+  for (const Input& input : graph.inputs) {
+    KEYWAY_CHECK(values.insert(input.value).second,
+                 "a program is captured with as many tensors as it has arguments, "
+                 "and '{}' is another one, too",
+                 input.name);
+    KEYWAY_CHECK(input.grad_of == kNoValue && !input.has_grad, "a program cannot use the gradients of leaves");
+  }
+  check_shared_state(graph);
+  return Printer(graph, true).text();
+}
 
 }  // namespace keyway::inline v1::graph

@@ -165,14 +165,28 @@ complex<double> parse_complex(detail::Lexer& lexer) {
   return {real, double_in(imag)};
 }
 
-Scalar parse_scalar(detail::Lexer& lexer) {
-  if (lexer.at('(')) return Scalar(parse_complex(lexer));
+// Whether a complex number comes next, and not a formula in parentheses.
+bool is_complex_next(detail::Lexer lexer) {
+  if (!lexer.accept('(')) return false;
+  lexer.advance();
+  lexer.accept('+');
+  return lexer.text().ends_with('j');
+}
+
+bool is_formula_next(const detail::Lexer& lexer) {
+  const std::string_view text = lexer.text();
+  if (lexer.at(detail::TokenKind::Name)) return text != "nan" && text != "inf" && !text.ends_with('j');
+  return lexer.at('(') || number_in<std::int64_t>(text).has_value();
+}
+
+Scalar parse_scalar(detail::Lexer& lexer, const Dimensions& dimensions) {
+  if (is_complex_next(lexer)) return Scalar(parse_complex(lexer));
+  if (lexer.text() == "True" || lexer.text() == "False") return Scalar(take(lexer, "a number") == "True");
+  if (is_formula_next(lexer)) return Scalar(parse_formula(lexer, dimensions));
   const std::string text = take(lexer, "a number");
-  if (text == "True" || text == "False") return Scalar(text == "True");
   if (text.ends_with('j'))
     return Scalar(complex<double>(0, double_in(std::string_view(text).substr(0, text.size() - 1))));
   if (!is_integer(text)) return Scalar(double_in(text));
-  if (const auto number = number_in<std::int64_t>(text)) return Scalar(*number);
   if (const auto number = number_in<std::uint64_t>(text)) return Scalar(*number);
   KEYWAY_FAIL(Parse, "{} is too large for an integer", text);
 }
@@ -220,15 +234,15 @@ ValueId parse_id_or_none(detail::Lexer& lexer) {
 
 // Of a value class, as boxed values have them.
 template <typename T>
-T parse_as(SchemaType type, detail::Lexer& lexer) {
+T parse_as(SchemaType type, detail::Lexer& lexer, const Dimensions& dimensions) {
   if constexpr (detail::kIsVector<T>) {
-    return parse_list(lexer, [&] { return parse_as<typename T::value_type>(type.element(), lexer); });
+    return parse_list(lexer, [&] { return parse_as<typename T::value_type>(type.element(), lexer, dimensions); });
   } else if constexpr (detail::kIsOptional<T>) {
-    if (lexer.text() != "None") return parse_as<typename T::value_type>(type.element(), lexer);
+    if (lexer.text() != "None") return parse_as<typename T::value_type>(type.element(), lexer, dimensions);
     lexer.advance();
     return std::nullopt;
   } else if constexpr (std::is_same_v<T, std::int64_t>) {
-    return parse_int(lexer);
+    return parse_formula(lexer, dimensions);
   } else if constexpr (std::is_same_v<T, double>) {
     return double_in(take(lexer, "a number"));
   } else if constexpr (std::is_same_v<T, bool>) {
@@ -236,9 +250,9 @@ T parse_as(SchemaType type, detail::Lexer& lexer) {
     if (text != "True" && text != "False") KEYWAY_FAIL(Parse, "'{}' is neither True nor False", text);
     return text == "True";
   } else if constexpr (std::is_same_v<T, complex<double>>) {
-    return parse_scalar(lexer).to<complex<double>>();
+    return parse_scalar(lexer, dimensions).to<complex<double>>();
   } else if constexpr (std::is_same_v<T, Scalar>) {
-    return parse_scalar(lexer);
+    return parse_scalar(lexer, dimensions);
   } else if constexpr (std::is_same_v<T, std::string>) {
     return parse_string(lexer);
   } else if constexpr (std::is_same_v<T, Device>) {
@@ -261,23 +275,19 @@ IValue parse_tensors(SchemaType type, detail::Lexer& lexer) {
 
 }  // namespace
 
-std::int64_t parse_int(detail::Lexer& lexer) {
-  const std::string text = take(lexer, "an integer");
+std::int64_t parse_value_id(detail::Lexer& lexer) {
+  expect(lexer, '%');
+  const std::string text = take(lexer, "the number of a value");
   const auto number = number_in<std::int64_t>(text);
-  if (!number) KEYWAY_FAIL(Parse, "'{}' is no integer of 64 bits", text);
+  if (!number || *number < 0) KEYWAY_FAIL(Parse, "'{}' is no number of a value", text);
   return *number;
 }
 
-std::int64_t parse_value_id(detail::Lexer& lexer) {
-  expect(lexer, '%');
-  return parse_int(lexer);
+std::vector<std::int64_t> parse_ints(detail::Lexer& lexer, const Dimensions& dimensions) {
+  return parse_list(lexer, [&] { return parse_formula(lexer, dimensions); });
 }
 
-std::vector<std::int64_t> parse_ints(detail::Lexer& lexer) {
-  return parse_list(lexer, [&] { return parse_int(lexer); });
-}
-
-IValue parse_value(SchemaType type, detail::Lexer& lexer) {
+IValue parse_value(SchemaType type, detail::Lexer& lexer, const Dimensions& dimensions) {
   if (lexer.text() == "None") {
     lexer.advance();
     return {};
@@ -287,8 +297,9 @@ IValue parse_value(SchemaType type, detail::Lexer& lexer) {
   IValue value;
   SignatureCode code;
   const bool is_known = append_code(code, type) && !type.is(TypeKind::Dict) &&
-                        detail::visit_value_class(detail::tag_of_code(code.view()),
-                                                  [&]<typename T>() { value = IValue(parse_as<T>(type, lexer)); });
+                        detail::visit_value_class(detail::tag_of_code(code.view()), [&]<typename T>() {
+                          value = IValue(parse_as<T>(type, lexer, dimensions));
+                        });
   if (!is_known) KEYWAY_FAIL(Parse, "a value of this type has no text that could be read: {}", found(lexer));
   return value;
 }

@@ -5,6 +5,7 @@
 #include <keyway/core/schema/lexer.h>
 #include <keyway/core/schema/type.h>
 #include <keyway/dispatch/call/ivalue.h>
+#include <keyway/graph/formula.h>
 
 #include <string>
 
@@ -19,13 +20,13 @@ bool is_default(const Argument& argument, const IValue& value);
 // A text in quotes, as parse_string reads it.
 std::string in_quotes(std::string_view text);
 
-// Reads a value. Throws keyway::Error(Parse) for what is none of that type.
-IValue parse_value(SchemaType type, detail::Lexer& lexer);
+// Reads a value, whose integers may be formulas of the dimensions. Throws keyway::Error(Parse) for what is none of that
+// type.
+IValue parse_value(SchemaType type, detail::Lexer& lexer, const Dimensions& dimensions);
 
-// An integer; a name, %3.
-std::int64_t parse_int(detail::Lexer& lexer);
+// The number of a value, %3.
 std::int64_t parse_value_id(detail::Lexer& lexer);
-std::vector<std::int64_t> parse_ints(detail::Lexer& lexer);
+std::vector<std::int64_t> parse_ints(detail::Lexer& lexer, const Dimensions& dimensions);
 std::string parse_string(detail::Lexer& lexer);
 // Throws keyway::Error(Parse) unless this is what comes next.
 void expect(detail::Lexer& lexer, char c);

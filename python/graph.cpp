@@ -6,6 +6,7 @@
 #include <keyway/python/graph_functions.h>
 #include <keyway/python/graph_passes.h>
 #include <keyway/python/held_guard.h>
+#include <keyway/python/graph_programs.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>
@@ -118,8 +119,11 @@ void add_graph(nb::module_& module) {
   module.def(
       "parse", [](const std::string& text) { return RunnableGraph(graph::parse(text)); }, nb::arg("text"));
   module.def("is_capturing", graph::is_capturing);
-  add_graph_passes(module, {[](nb::handle object) -> const Graph& { return nb::cast<RunnableGraph&>(object).graph(); },
-                            [](Graph graph) { return nb::cast(RunnableGraph(std::move(graph))); }});
+  const GraphObjects objects = {
+      [](nb::handle object) -> const Graph& { return nb::cast<RunnableGraph&>(object).graph(); },
+      [](Graph graph) { return nb::cast(RunnableGraph(std::move(graph))); }};
+  add_graph_passes(module, objects);
+  add_graph_programs(module, objects);
   nb::class_<graph::Capture>(module, "Capture")
       .def(
           "__init__",

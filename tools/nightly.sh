@@ -82,4 +82,5 @@ stage docs bash tools/docs.sh
 stage schema fuzz schema 600
 stage files fuzz safetensors 600
 stage models fuzz onnx 600
+stage programs fuzz program 600
 finish

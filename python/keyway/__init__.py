@@ -122,11 +122,11 @@ newaxis = None
 
 if TYPE_CHECKING:
     from keyway import accelerator as accelerator, amp as amp, array_api as array_api, cuda as cuda
-    from keyway import distributions as distributions, fft as fft
+    from keyway import distributions as distributions, export as export, fft as fft
     from keyway import func as func, futures as futures, graph as graph, library as library
     from keyway import linalg as linalg, nn as nn, onnx as onnx, optim as optim, profiler as profiler, signal as signal
     from keyway import special as special, testing as testing
 else:  # what else is asked for is not there: that is for type checkers to say
     __getattr__ = _lazy.submodules(
-        __name__, "accelerator", "amp", "array_api", "cuda", "distributions", "fft", "func", "futures", "graph", "library",
-        "linalg", "nn", "onnx", "optim", "profiler", "signal", "special", "testing", others=_is_device_type)
+        __name__, "accelerator", "amp", "array_api", "cuda", "distributions", "export", "fft", "func", "futures", "graph",
+        "library", "linalg", "nn", "onnx", "optim", "profiler", "signal", "special", "testing", others=_is_device_type)

@@ -54,7 +54,7 @@ TEST_CASE("text that is no graph is an error that names the line") {
   CHECK(error_with("float32[2, 3]", "floot32[2, 3]").find("graph, line 1: ") == 0);
   CHECK(error_with("stride [1, 3]", "stride [1]") == "graph, line 1: there are as many strides as sizes");
   CHECK(error_with("%2: float32[2, 4] =", "%9: float32[2, 4] =") == "graph, line 2: the next value is %2, not %9");
-  CHECK(error_with("(%0, %1)", "(%0, %9)") == "graph: keyway::mm has %9, but there are 9 values");
+  CHECK(error_with("(%0, %1)", "(%0, %9)") == "graph, line 2: %9 is used before it is made");
   CHECK(error_with("keyway::mm", "keyway::mn").find("graph, line 2: ") == 0);
   CHECK(error_with("(%0, %1)", "(%0)") == "graph, line 2: argument 'mat2' is missing");
   CHECK(error_with("(%0, %1)", "(%0, %1, %1)").find("graph, line 2: ") == 0);
@@ -70,7 +70,7 @@ TEST_CASE("text that is no graph is an error that names the line") {
 
 TEST_CASE("a value that is used before it is made is refused") {
   CHECK(error_with("%2 = keyway::mul_.Tensor(%2, %3)", "%2 = keyway::mul_.Tensor(%2, %8)") ==
-        "graph: keyway::mul_.Tensor uses %8 before it is made");
+        "graph, line 4: %8 is used before it is made");
 }
 
 TEST_CASE("texts in quotes keep all their characters") {

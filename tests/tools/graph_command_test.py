@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs `keyway graph` as its users do: graph_command_test.py <program>."""
 
+import json
 import re
 import sys
 import tempfile
@@ -37,6 +38,36 @@ class Graphs(Case):
         run = keyway("graph", other)
         self.assertEqual((run.returncode, run.stdout), (2, ""))
         self.assertTrue(run.stderr.startswith("keyway graph: graph, line 2: there is no operator"), run.stderr)
+
+    PROGRAM = ("graph program(%0 x: float32[rows, 3], %1 weight: float32[3, 2] state) {\n"
+               "  %2 = keyway::matmul(%0, %1)\n"
+               "  %3 = keyway::view(%2, [rows * 2])\n"
+               "  return (%3)\n}\n")
+
+    def program(self):
+        schemas = "matmul(Tensor self, Tensor other) -> Tensor\nview(Tensor(a) self, SymInt[] size) -> Tensor(a)\n"
+        notes = {"keyway.program": "1", "keyway.program.text": self.PROGRAM, "keyway.program.schemas": schemas}
+        weight = {"dtype": "F32", "shape": [3, 2], "data_offsets": [0, 24]}
+        header = json.dumps({"__metadata__": notes, "weight": weight}).encode()
+        path = self.folder / "program.safetensors"
+        path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(24))
+        return str(path)
+
+    def test_a_program_is_printed_and_is_a_graph_for_sizes(self):
+        program = self.program()
+        self.assertEqual(self.expect(keyway("graph", program), 0), self.PROGRAM)
+        shown = self.expect(keyway("graph", program, "--size", "rows=4"), 0)
+        self.assertIn("  %3: float32[8] in %2 = keyway::view(%2, [8])\n", shown)
+        self.expect(keyway("graph", program, "--run"), 2, "keyway graph: the size of the dimension 'rows' is missing\n")
+        self.expect(keyway("graph", program, "--size", "rows"), 2, "keyway graph: 'rows' is no size, as batch=4 is\n")
+
+    def test_a_program_runs_as_it_is_executed(self):
+        operators = self.folder / "ops.txt"
+        run = keyway("graph", self.program(), "--size", "rows=4", "--executed", "--run", "--ops", str(operators))
+        lines = self.expect(run, 0).splitlines()
+        self.assertEqual(lines[0], "result 0: float32[8] on cpu, 0 to 0, mean 0")
+        self.assertTrue(lines[1].startswith("plan: the same bits; "), lines[1])
+        self.assertIn("keyway::mm", operators.read_text())
 
     def test_pictures_are_written_into_files(self):
         dot, html = self.folder / "a.dot", self.folder / "a.html"

@@ -1,10 +1,12 @@
 // keyway graph: prints, draws, compares, runs and times a graph.
 #include <keyway/core/random/generator.h>
 #include <keyway/dispatch/call/operator_entry.h>
+#include <keyway/dispatch/inspect/dispatch_recording.h>
 #include <keyway/graph/difference.h>
 #include <keyway/graph/draw.h>
 #include <keyway/graph/links.h>
 #include <keyway/graph/plan.h>
+#include <keyway/graph/program.h>
 #include <keyway/graph/run.h>
 #include <keyway/ops/all.h>
 #include <keyway/tools/keyway/command.h>
@@ -18,6 +20,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -27,14 +30,15 @@ namespace keyway::inline v1::tools {
 namespace {
 
 struct GraphOptions {
-  std::string file, dot, html, other;
-  bool run = false, time = false;
+  std::string file, dot, html, other, ops;
+  std::vector<std::string> sizes;
+  bool run = false, time = false, executed = false;
   std::size_t runs = 20;
   std::uint64_t seed = 0;
 };
 
-std::string text_in(const std::string& path) {
-  std::ifstream file(path);
+std::string bytes_in(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
   KEYWAY_CHECK(file, "cannot read '{}'", path);
@@ -45,6 +49,24 @@ void write_text(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text << std::flush;
   KEYWAY_CHECK(file, "cannot write '{}'", path);
+}
+
+// The sizes of "batch=4".
+graph::Dimensions sizes_in(const std::vector<std::string>& texts) {
+  graph::Dimensions sizes;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    KEYWAY_CHECK(equals != std::string::npos && equals > 0, "'{}' is no size, as batch=4 is", text);
+    sizes[text.substr(0, equals)] = graph::evaluate(text.substr(equals + 1), {});
+  }
+  return sizes;
+}
+
+// A program of a file; nothing for the text of a graph.
+std::optional<graph::Program> program_in(const std::string& bytes) {
+  const std::size_t begin = std::min(bytes.find_first_not_of(" \r\n"), bytes.size());
+  if (std::string_view(bytes).substr(begin).starts_with("graph")) return std::nullopt;
+  return graph::Program::deserialize(bytes);
 }
 
 // "float32[2, 3], 0.25 to 0.75, mean 0.5"
@@ -109,11 +131,44 @@ void print_times(const graph::Graph& graph, const graph::Timings& timings) {
   if (timings.plan) line(*timings.plan, bytes, "as a plan", "");
 }
 
+// The operators that a run calls, for keyway_select_ops.
+void write_operators(graph::Program& program, const std::vector<Tensor>& arguments, const std::string& path) {
+  const auto recorder = std::make_shared<DispatchRecorder>();
+  {
+    const ObserverHandle on = observe_calls(recorder);
+    program.executed(arguments);
+  }
+  write_text(path, recorder->recording().text());
+}
+
+// The graph in a file: of a program, for sizes of its dimensions; nothing if these are not known, and need not be.
+std::optional<graph::Graph> graph_in(const std::string& path, const GraphOptions& options, bool needs_sizes) {
+  const std::string bytes = bytes_in(path);
+  std::optional<graph::Program> program = program_in(bytes);
+  const bool is_for_program = !options.sizes.empty() || options.executed || !options.ops.empty();
+  if (!program) {
+    KEYWAY_CHECK(!is_for_program, "'{}' is the text of a graph: --size, --executed and --ops are for programs", path);
+    return graph::parse(bytes);
+  }
+  if (!needs_sizes && !is_for_program) {
+    fmt::print("{}", program->text());
+    return std::nullopt;
+  }
+  graph::Graph graph = program->graph(sizes_in(options.sizes));
+  if (!options.ops.empty()) write_operators(*program, random_arguments(graph, options.seed), options.ops);
+  return options.executed ? program->executed(random_arguments(graph, options.seed)) : graph;
+}
+
 ExitStatus run_command(const GraphOptions& options) {
-  const graph::Graph graph = graph::parse(text_in(options.file));
+  const bool is_asked =
+      options.run || options.time || !options.other.empty() || !options.dot.empty() || !options.html.empty();
+  const std::optional<graph::Graph> found = graph_in(options.file, options, is_asked);
+  if (!found) return ExitStatus::Ok;
+  const graph::Graph& graph = *found;
+  const AutoGradMode mode(graph.surroundings.grad_enabled);
   auto status = ExitStatus::Ok;
   if (!options.other.empty()) {
-    const graph::Difference difference = graph::difference(graph, graph::parse(text_in(options.other)));
+    const graph::Difference difference = graph::difference(graph, *graph_in(options.other, options, true));
     fmt::print("{}{} calls added, {} removed, {} changed, {} alike\n", difference.text, difference.added,
                difference.removed, difference.changed, difference.alike);
     if (!difference.empty()) status = ExitStatus::Failed;
@@ -131,9 +186,7 @@ ExitStatus run_command(const GraphOptions& options) {
   }
   if (!options.dot.empty()) write_text(options.dot, graph::to_dot(graph));
   if (!options.html.empty()) write_text(options.html, graph::to_html(graph, timings));
-  const bool is_asked =
-      options.run || options.time || !options.other.empty() || !options.dot.empty() || !options.html.empty();
-  if (!is_asked) fmt::print("{}", graph::to_string(graph));
+  if (!is_asked && options.ops.empty()) fmt::print("{}", graph::to_string(graph));
   return status;
 }
 
@@ -142,7 +195,11 @@ ExitStatus run_command(const GraphOptions& options) {
 void add_graph_command(CLI::App& keyway, ExitStatus& status) {
   CLI::App* command = keyway.add_subcommand("graph", "Print, draw, compare, run and time a graph");
   auto options = std::make_shared<GraphOptions>();
-  command->add_option("file", options->file, "The text of a graph, as str() of a captured one gives it")->required();
+  command->add_option("file", options->file, "The text of a graph, as str() of a captured one gives it, or a program")
+      ->required();
+  command->add_option("--size", options->sizes, "Of a dimension of a program: batch=4; once for each");
+  command->add_flag("--executed", options->executed, "Of a program: what it executes, and not what is written");
+  command->add_option("--ops", options->ops, "Of a program: write the operators that it calls, for keyway_select_ops");
   command->add_option("--dot", options->dot, "Write it for Graphviz into this file");
   command->add_option("--html", options->html, "Write a page that shows it into this file; with --time, times, too");
   command->add_option("--diff", options->other, "Compare it with that of another file");
@@ -151,9 +208,10 @@ void add_graph_command(CLI::App& keyway, ExitStatus& status) {
   command->add_option("--runs", options->runs, "Runs of each kind that --time looks at (default 20)")->check(above_0());
   command->add_option("--seed", options->seed, "Same seed, same arguments (default 0)")->check(not_negative());
   command->footer(
-      "Without an option it prints the graph again. Random floats lie between 0 and 1, integers are 0 or 1; a graph\n"
-      "that uses state cannot run. Exit status: 0, or 1 if the graphs of --diff differ or the graph does not run,\n"
-      "2 if a file cannot be read, is no graph or cannot be written.");
+      "Without an option it prints the graph again. Random floats lie between 0 and 1, integers are 0 or 1; the text "
+      "of\n"
+      "a graph that uses state cannot run, a program can. Exit status: 0, or 1 if the graphs of --diff differ or the\n"
+      "graph does not run, 2 if a file cannot be read, is no graph or cannot be written.");
   command->callback([options, &status] { status = guarded("graph", ExitStatus::Usage, run_command, *options); });
 }
 

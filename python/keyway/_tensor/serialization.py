@@ -11,11 +11,11 @@ from keyway import _C
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes]]
 
 
-def _encoded(path: str | os.PathLike[str]) -> bytes:
-    encoded = os.fsencode(path)
-    if b"\0" in encoded:
+def encoded_path(path: str | os.PathLike[str]) -> bytes:
+    name = os.fsencode(path)
+    if b"\0" in name:
         raise ValueError("embedded null byte in a path")
-    return encoded
+    return name
 
 
 def save(tensors: Mapping[str, _C.Tensor], f: str | os.PathLike[str] | IO[bytes], *,
@@ -31,7 +31,7 @@ def save(tensors: Mapping[str, _C.Tensor], f: str | os.PathLike[str] | IO[bytes]
     named = dict(tensors)
     notes = dict(metadata or {})
     if isinstance(f, (str, os.PathLike)):
-        _C._save_safetensors(named, _encoded(f), notes)
+        _C._save_safetensors(named, encoded_path(f), notes)
     elif hasattr(f, "write"):
         f.write(_C._print_safetensors(named, notes))
     else:
@@ -41,7 +41,7 @@ def save(tensors: Mapping[str, _C.Tensor], f: str | os.PathLike[str] | IO[bytes]
 def _read(f: Source, mmap: bool) -> tuple[dict[str, _C.Tensor], dict[str, str]]:
     if isinstance(f, (str, os.PathLike)):
         os.stat(f)  # where there is no file, Python's own error says so
-        return _C._load_safetensors(_encoded(f), mmap)
+        return _C._load_safetensors(encoded_path(f), mmap)
     if mmap:
         raise _C.ValueError("mmap=True needs a path")
     content: Any = f.read() if hasattr(f, "read") else f

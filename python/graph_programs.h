@@ -1,0 +1,10 @@
+// Programs for all sizes, and their files, for Python.
+#pragma once
+
+#include <keyway/python/graph_passes.h>
+
+namespace keyway::inline v1::python {
+
+void add_graph_programs(nb::module_& module, GraphObjects objects);
+
+}  // namespace keyway::inline v1::python
