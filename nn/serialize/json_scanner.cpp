@@ -1,6 +1,8 @@
 #include <keyway/core/base/error.h>
 #include <keyway/nn/serialize/json_scanner.h>
 
+#include <algorithm>
+
 namespace keyway::inline v1::nn {
 
 namespace {
@@ -103,7 +105,10 @@ std::string JsonScanner::string() {
   skip_blanks();
   if (at_ >= text_.size() || text_[at_] != '"') fail("expected a string but found " + found());
   ++at_;
+  std::size_t end = at_;  // so that a long string takes its own memory once, and not twice as it grows
+  while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
   std::string out;
+  out.reserve(std::min(end, text_.size()) - at_);
   for (;;) {
     if (at_ >= text_.size()) fail("the string has no closing quote");
     const char c = text_[at_];
