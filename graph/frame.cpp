@@ -131,7 +131,7 @@ void Frame::learn(const Node& node) {
     const Node*& maker = makers_[static_cast<std::size_t>(id)];
     if (maker == nullptr) maker = &node;
   });
-  if (is_view(node)) return;
+  if (is_view(node)) return check_view(node);
   tables_.emplace(node.op, &node.op->table());
   if (learn_plain(node)) return;
   Step step{nullptr, &node,
@@ -152,6 +152,17 @@ void Frame::learn(const Node& node) {
     });
   }
   steps_.push_back(std::move(step));
+}
+
+void Frame::check_view(const Node& node) {
+  const FunctionSchema& schema = node.op->schema();
+  Stack stack = with_tensors(schema.arguments(), node.arguments, [&](ValueId id) -> TensorBase& { return tensor(id); });
+  call_boxed(*node.op, stack);
+  graph::take_results(schema.returns(), node.results, stack, [&](ValueId id, const TensorBase& result) {
+    const TensorInfo& info = graph_.values[static_cast<std::size_t>(id)].info;
+    KEYWAY_CHECK(info.is_of(result) && result.is_alias_of(tensor(id)), "{} gives {}, but gave {} in the capture",
+                 node.op->short_name(), TensorInfo(result), info);
+  });
 }
 
 bool Frame::learn_plain(const Node& node) {
@@ -210,10 +221,10 @@ bool Frame::use_own_tensors(DirectCall& call, const Node& node, const Stack& arg
 void Frame::take_results(const Node& node, const Stack& results) {
   graph::take_results(node.op->schema().returns(), node.results, results, [&](ValueId id, const TensorBase& result) {
     const TensorInfo& info = graph_.values[static_cast<std::size_t>(id)].info;
-    if (result.is_same(tensor(id)) || result.is_alias_of(tensor(id))) return;
+    if (result.is_same(tensor(id))) return;
     KEYWAY_CHECK(info.is_of(result), "{} gives {}, but gave {} in the capture", node.op->short_name(),
                  TensorInfo(result), info);
-    place(memory_of(id), result.storage());
+    if (!result.is_alias_of(tensor(id))) place(memory_of(id), result.storage());
   });
 }
 

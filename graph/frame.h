@@ -64,6 +64,8 @@ class Frame {
 
   bool is_view(const Node& node) const;
   void learn(const Node& node);
+  // Makes the call, and checks that what the graph says of its results is so: a graph may come from a text.
+  void check_view(const Node& node);
   // The same for a call whose result is new memory with something plain in it, which lies in the frame's own memory
   // then. False, and nothing is learned, if it is none such.
   bool learn_plain(const Node& node);

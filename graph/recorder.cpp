@@ -286,8 +286,6 @@ void Recorder::alias_made(const TensorBase& of, const TensorBase& alias) {
   // A result of the call that goes on: it is known when the call has ended.
   const SeenTensors::Memory* const memory = seen_.find_memory(of);
   if (memory != nullptr && memory->origin == Origin::WithinCall && memory->values.empty()) return;
-  // As it is written, a call's gradient may keep views that the call has made: nothing of the program has them.
-  if (graph_.level == Level::Program && calls_within_ > 0 && seen_.find(of) == nullptr) return;
   const ValueId id = value_of(of);
   if (id == kNoValue) return;
   seen_.add(alias, id, seen_.find_memory(of)->origin);
