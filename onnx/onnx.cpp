@@ -36,4 +36,12 @@ std::shared_ptr<const Model> load(const std::string& path) { return library().lo
 std::shared_ptr<const Model> load_bytes(std::string_view bytes) { return library().load_bytes(bytes, nullptr); }
 std::vector<OperatorInfo> operators() { return library().operators(); }
 
+void export_program(const graph::Program& program, const std::string& path, const ExportOptions& options) {
+  library().export_program(program, &path, options);
+}
+std::string export_bytes(const graph::Program& program, const ExportOptions& options) {
+  return library().export_program(program, nullptr, options);
+}
+std::vector<std::string> exportable_operators() { return library().exportable_operators(); }
+
 }  // namespace keyway::inline v1::onnx

@@ -58,4 +58,11 @@ ScalarType dtype_of_element_type(std::int64_t type) {
   return dtype;
 }
 
+std::int64_t element_type_of(ScalarType dtype) {
+  for (std::size_t type = 0; type < kElementTypes.size(); ++type) {
+    if (kElementTypes[type].dtype == dtype && dtype != ScalarType::Undefined) return static_cast<std::int64_t>(type);
+  }
+  KEYWAY_FAIL(NotImplemented, "ONNX has no tensors of {}", to_string(dtype));
+}
+
 }  // namespace keyway::inline v1::onnx
