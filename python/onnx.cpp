@@ -1,5 +1,6 @@
 // What keyway/onnx.py is made of.
 #include <keyway/core/base/error.h>
+#include <keyway/onnx/export.h>
 #include <keyway/onnx/onnx.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
@@ -7,6 +8,7 @@
 #include <keyway/python/tensor_object.h>
 
 #include <map>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -132,6 +134,27 @@ void add_onnx(nb::module_& module) {
         return std::const_pointer_cast<Model>(unlocked([&] { return onnx::load_bytes(view); }));
       },
       nb::arg("bytes"));
+  module.def(
+      "export_program",
+      [](const graph::Program& program, const nb::bytes& path, int opset_version,
+         const std::vector<std::string>& input_names, const std::vector<std::string>& output_names,
+         std::optional<bool> external_data) {
+        const std::string name(path.c_str(), path.size());
+        const onnx::ExportOptions options{opset_version, external_data, input_names, output_names};
+        unlocked([&] { onnx::export_program(program, name, options); });
+      },
+      nb::arg("program"), nb::arg("path"), nb::arg("opset_version"), nb::arg("input_names"), nb::arg("output_names"),
+      nb::arg("external_data").none());
+  module.def(
+      "export_bytes",
+      [](const graph::Program& program, int opset_version, const std::vector<std::string>& input_names,
+         const std::vector<std::string>& output_names) {
+        const onnx::ExportOptions options{opset_version, false, input_names, output_names};
+        const std::string bytes = unlocked([&] { return onnx::export_bytes(program, options); });
+        return nb::bytes(bytes.data(), bytes.size());
+      },
+      nb::arg("program"), nb::arg("opset_version"), nb::arg("input_names"), nb::arg("output_names"));
+  module.def("exportable_operators", onnx::exportable_operators);
   module.def("operators", [] {
     std::vector<std::tuple<std::string, std::string, int>> list;
     for (const onnx::OperatorInfo& op : onnx::operators()) list.emplace_back(op.domain, op.name, op.since);

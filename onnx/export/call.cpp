@@ -2,6 +2,7 @@
 #include <keyway/graph/effects.h>
 #include <keyway/onnx/export/call.h>
 #include <keyway/onnx/import/format/element_type.h>
+#include <keyway/ops/creation.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -63,6 +64,8 @@ std::string Call::text(std::string_view name) const { return argument(name).to_s
 ScalarType Call::dtype(std::string_view name, ScalarType otherwise) const {
   return has(name) ? argument(name).to_scalar_type() : otherwise;
 }
+
+std::vector<double> Call::reals(std::string_view name) const { return argument(name).to_list_of<double>().vec(); }
 
 Size Call::size(std::string_view name) const {
   const auto formula = source_.formulas.find({number_, place(name)});
@@ -137,6 +140,15 @@ Var Call::size_var(std::string_view name, std::int64_t dim) const {
 std::int64_t Call::fixed_size_of(std::string_view name, std::int64_t dim) const {
   return fixed(size_of(name, dim), fmt::format("size {} of '{}'", dim, name));
 }
+std::vector<std::int64_t> Call::ranks(std::string_view name) const {
+  std::vector<std::int64_t> ranks;
+  for (const ValueId id : argument(name).to_int_list())
+    ranks.push_back(id == graph::kNoValue ? 0 : static_cast<std::int64_t>(source_.sizes[graph::index(id)].size()));
+  return ranks;
+}
+std::int64_t Call::fixed_size_of_item(std::string_view name, std::size_t item, std::int64_t dim) const {
+  return fixed(size_of_value(argument(name).to_int_list().at(item), dim), fmt::format("a size of '{}'", name));
+}
 ScalarType Call::dtype_of(std::string_view name) const { return tensor(name).dtype; }
 
 bool Call::is_used(std::size_t result) const {
@@ -168,6 +180,12 @@ Var Call::as(std::string_view name, ScalarType dtype) const {
   return cast(squeeze(ints(its_size), {0}), dtype);
 }
 
+Var Call::floats(const std::vector<double>& numbers) const {
+  Tensor tensor = empty({static_cast<std::int64_t>(numbers.size())}, kFloat);
+  std::ranges::transform(numbers, static_cast<float*>(tensor.mutable_data_ptr()),
+                         [](double number) { return static_cast<float>(number); });
+  return constant(tensor);
+}
 Var Call::ints(const Sizes& sizes) const {
   if (std::ranges::all_of(sizes, &Size::is_fixed)) {
     std::vector<std::int64_t> integers;

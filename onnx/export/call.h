@@ -52,6 +52,7 @@ class Call {
   // Fixed integers. Throw keyway::Error(NotImplemented) for those that follow from dimensions.
   std::int64_t integer(std::string_view name) const;
   std::vector<std::int64_t> integers(std::string_view name) const;
+  std::vector<double> reals(std::string_view name) const;
   Size size(std::string_view name) const;
   Sizes sizes(std::string_view name) const;
   // A dimension of a tensor, counted from the front.
@@ -71,6 +72,9 @@ class Call {
   // A fixed one. Throws as integer().
   std::int64_t fixed_size_of(std::string_view name, std::int64_t dim) const;
   ScalarType dtype_of(std::string_view name) const;
+  // Of a list of tensors: how many dimensions each has, 0 for one that is absent; and a size of one of them.
+  std::vector<std::int64_t> ranks(std::string_view name) const;
+  std::int64_t fixed_size_of_item(std::string_view name, std::size_t item, std::int64_t dim) const;
 
   // What the call gives.
   std::size_t results() const { return results_.size(); }
@@ -99,6 +103,7 @@ class Call {
   Var number(const Scalar& number, ScalarType dtype) const { return builder_.number(number, dtype); }
   Var constant(const Tensor& tensor) const { return builder_.constant(tensor); }
   Var ints(const std::vector<std::int64_t>& integers) const { return builder_.integers(integers); }
+  Var floats(const std::vector<double>& numbers) const;  // of float32
   // A tensor of one dimension.
   Var ints(const Sizes& sizes) const;
   Var ints(const Size& size) const { return ints(Sizes{size}); }

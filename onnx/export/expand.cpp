@@ -1,5 +1,6 @@
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/dispatch/call/call.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/add_call.h>
 #include <keyway/graph/capture.h>
 #include <keyway/graph/effects.h>
@@ -40,7 +41,7 @@ graph::Graph captured(const graph::Graph& graph, const Node& node, std::vector<V
   graph::for_each_argument(node, [&](ValueId id) {
     if (tensors.contains(id)) return;
     const TensorInfo& info = graph.values[index(id)].info;
-    const Tensor tensor = empty_strided(info.sizes, info.strides, info.dtype, {}, Device(DeviceType::Meta));
+    const Tensor tensor = empty_strided(info.sizes, info.strides, TensorOptions(info.dtype).device(DeviceType::Meta));
     tensors.emplace(id, tensor);
     arguments.push_back(id);
     capture.add_argument(tensor);
@@ -139,7 +140,23 @@ class Expander {
   int constants_ = 0;
 };
 
-bool writes(const Node& node) { return node.op->schema().is_mutable(); }
+// Batch normalization by fixed statistics has the schema of one that changes them.
+bool is_fixed_batch_norm(const Node& node) {
+  if (node.op->full_name() != "keyway::_native_batch_norm_legit") return false;
+  const auto training = node.op->schema().arguments().find("training");
+  return training && !node.arguments[*training].to_bool();
+}
+
+bool writes(const Node& node) { return node.op->schema().is_mutable() && !is_fixed_batch_norm(node); }
+
+void replace_fixed_batch_norms(graph::Graph& graph) {
+  for (Node& node : graph.nodes) {
+    if (!is_fixed_batch_norm(node)) continue;
+    const std::size_t training = *node.op->schema().arguments().find("training");
+    node.arguments.erase(node.arguments.begin() + static_cast<std::ptrdiff_t>(training));
+    node.op = &Dispatcher::singleton().op("_native_batch_norm_legit_no_training").entry();
+  }
+}
 
 void refuse_writes(const graph::Graph& graph) {
   for (const Node& node : graph.nodes) {
@@ -162,6 +179,7 @@ bool is_exportable(const graph::Graph& graph) {
 }
 
 graph::Graph expanded(graph::Graph graph) {
+  replace_fixed_batch_norms(graph);
   if (std::ranges::any_of(graph.nodes, writes)) {
     graph.level = Level::Executed;  // what the calls do without gradients
     graph = graph::functionalize(graph);

@@ -3,19 +3,27 @@
     model = keyway.onnx.load("model.onnx")
     print(model)
     y = model(x)
+
+and programs as ONNX models.
+
+    keyway.onnx.export(module, (x,), "model.onnx", dynamic_shapes=({0: "batch"},))
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import IO, TYPE_CHECKING, Any
 
 from keyway import _C
+from keyway._graphs.exported import ExportedProgram, export as _captured
+from keyway._tensor.serialization import encoded_path
+from keyway.autograd.grad_mode import no_grad
 
 if TYPE_CHECKING:
     from keyway._C import _onnx
 
-__all__ = ["Model", "load", "load_bytes", "operators"]
+__all__ = ["Model", "export", "exportable_operators", "load", "load_bytes", "operators"]
 
 
 class Model:
@@ -77,3 +85,42 @@ def load_bytes(data: bytes) -> Model:
 def operators() -> list[tuple[str, str, int]]:
     """The operators that models may have: the domain, "" for ai.onnx, the name, and since which version it is so."""
     return _C._onnx.operators()
+
+
+def export(model: Callable[..., Any] | ExportedProgram, args: tuple[Any, ...] = (),
+           f: str | os.PathLike[str] | IO[bytes] | None = None, *, kwargs: dict[str, Any] | None = None,
+           input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None,
+           opset_version: int = 18, dynamic_shapes: Any = None,
+           external_data: bool | None = None) -> ExportedProgram:  # fmt: skip
+    """Writes ``model(*args, **kwargs)`` as an ONNX model to ``f``, a path or an object with write(), and returns the program
+    that it is.
+
+    ``model`` is a function, a module, in the mode in which it is, or a program of ``keyway.export``, which needs no ``args``.
+    ``dynamic_shapes`` is that of ``keyway.export.export``. ``external_data`` says whether the state lies in a file beside
+    the model, of its name with ``.data`` behind it; by itself, where it has more than a gigabyte.
+
+    Raises keyway.NotImplementedError for calls that ONNX does not have, with their lines, and keyway.ValueError for what a
+    program cannot follow, and for programs that write to their arguments or their state, as a module in training does.
+    """
+    if isinstance(model, ExportedProgram):
+        if args or kwargs or dynamic_shapes is not None:
+            raise _C.ValueError("export: a program has its arguments and dimensions: give neither args nor dynamic_shapes")
+        program = model
+    else:
+        with no_grad():
+            program = _captured(model, args, kwargs, dynamic_shapes=dynamic_shapes)
+    names = list(input_names or []), list(output_names or [])
+    if isinstance(f, (str, os.PathLike)):
+        _C._onnx.export_program(program._program, encoded_path(f), opset_version, *names, external_data)
+    elif hasattr(f, "write"):
+        if external_data:
+            raise _C.ValueError("export: external data lies beside a file: give a path")
+        f.write(_C._onnx.export_bytes(program._program, opset_version, *names))
+    else:
+        raise _C.TypeError(f"argument 'f' must be a path or have write(), not {type(f).__name__}")
+    return program
+
+
+def exportable_operators() -> list[str]:
+    """The operators that ``export`` has nodes of ONNX for: "add.Tensor". Others are exported where what they call is."""
+    return _C._onnx.exportable_operators()

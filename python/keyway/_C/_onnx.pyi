@@ -1,7 +1,9 @@
 # What keyway.onnx calls.
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from keyway._C import _graph
 
 class Model:
     @property
@@ -15,3 +17,8 @@ class Model:
 def load(path: bytes) -> Model: ...
 def load_bytes(bytes: bytes) -> Model: ...
 def operators() -> list[tuple[str, str, int]]: ...
+def export_program(program: _graph.Program, path: bytes, opset_version: int, input_names: Sequence[str],
+                   output_names: Sequence[str], external_data: bool | None) -> None: ...
+def export_bytes(program: _graph.Program, opset_version: int, input_names: Sequence[str],
+                 output_names: Sequence[str]) -> bytes: ...
+def exportable_operators() -> list[str]: ...
