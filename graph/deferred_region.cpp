@@ -56,7 +56,8 @@ Verdict judge(const OperatorEntry& op, const Stack& values) {
   using enum Verdict::What;
   if (!op.info().name.starts_with("keyway::")) return {FlushAndMake, op.short_name() + " is of another library"};
   if (included_keys().has(Functionality::Python)) return {FlushAndMake, "a mode of Python sees the calls"};
-  if (op.has_tag("data_dependent_shape")) return {FlushAndMake, op.short_name() + " reads elements"};
+  const bool is_check = op.schema().returns().empty() && !op.schema().is_mutable();
+  if (is_check || op.has_tag("data_dependent_shape")) return {FlushAndMake, op.short_name() + " reads elements"};
   if (any_tensor_in(values, [](const TensorBase& tensor) { return !is_strided(tensor); })) {
     const bool all_meta = !any_tensor_in(values, [](const TensorBase& tensor) { return !tensor.device().is_meta(); });
     return all_meta ? Verdict{MakeNow} : Verdict{FlushAndMake, op.short_name() + " takes a tensor of another kind"};

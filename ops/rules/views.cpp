@@ -207,9 +207,8 @@ ViewGeometry unsqueeze(const TensorBase& self, std::int64_t dim) {
 
 ViewGeometry view(const TensorBase& self, IntArrayRef size) {
   DimVector shape = infer_shape(size, self.numel());
-  // Strides of dimensions of size 1 stay, whether or not the tensor is known to be contiguous.
-  if (IntArrayRef(shape) == self.sizes()) return alias(self);
-  if (self.impl()->known_contiguous()) {
+  // In the same shape strides of dimensions of size 1 stay, too.
+  if (self.impl()->known_contiguous() && IntArrayRef(shape) != self.sizes()) [[likely]] {
     DimVector rows = contiguous_strides(shape);
     return {std::move(shape), std::move(rows), self.storage_offset()};
   }

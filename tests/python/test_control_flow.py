@@ -212,7 +212,7 @@ def test_random_programs_of_conds_and_loops_run_as_eagerly():
     (lambda x: x + 1 if x.sum() > 0 else x, "true_fn: .*gives numbers or sizes"),
     (lambda x: KEPT.append(x + 1) or x * 2, "keeps a result"),
     (lambda x: 1 / 0, "division by zero"),
-    (lambda x: x.bernoulli(generator=kw.Generator()), "a generator of its own"),
+    (lambda x: x.bernoulli(generator=kw.Generator()), "a generator is made"),
 ])
 def test_what_a_graph_of_a_function_cannot_do_is_refused(function, message):
     KEPT.clear()

@@ -128,7 +128,7 @@ def test_saved_tensors_hooks_are_not_left_while_one_is_run():
 
 
 def test_a_profiler_is_stopped_once():
-    profiling = _C._Profiling(False, False)
+    profiling = _C._Profiling(False, False, False)
     profiling.start(True)
     profiling.stop()
     with pytest.raises(keyway.Error, match="not running"):
