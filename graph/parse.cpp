@@ -281,7 +281,7 @@ class Parser {
     while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
     const std::size_t open = line.find('(');
     if (open == std::string_view::npos) KEYWAY_FAIL(Parse, "'(' is missing behind the operator");
-    Node node{&Dispatcher::singleton().op(line.substr(0, open)).entry(), {}, {}};
+    Node node{&operator_of(line.substr(0, open)), {}, {}};
     line.remove_prefix(open);
     detail::Lexer lexer(line);
     parse_arguments(lexer, node);
@@ -300,6 +300,16 @@ class Parser {
       signature_.operators.insert(node.op);
     else
       graph_.nodes.push_back(std::move(node));
+  }
+
+  // Who writes a graph by hand is told which name is near; that takes a while, and files may name nothing but
+  // strangers.
+  const OperatorEntry& operator_of(std::string_view name) const {
+    const Dispatcher& dispatcher = Dispatcher::singleton();
+    if (!is_of_program()) return dispatcher.op(name).entry();
+    const std::optional<OperatorHandle> op = dispatcher.find_op(name);
+    if (!op) KEYWAY_FAIL(Parse, "there is no operator '{}'", name);
+    return op->entry();
   }
 
   IValue parse_argument(SchemaType type, detail::Lexer& lexer) const {
