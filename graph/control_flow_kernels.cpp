@@ -133,6 +133,10 @@ GraphObject gradient_graph(const Subgraph& branch, const Tensors& operands, cons
         given(arguments.begin() + count, arguments.end());
     Tensors results, their_grads, leaves;
     const Tensors all = branch.run(taken);
+    const auto count_with_grads = std::ranges::count_if(
+        all, [](const Tensor& result) { return result.is_floating_point() || result.is_complex(); });
+    KEYWAY_CHECK(count_with_grads == std::ssize(given),
+                 "a branch gives {} tensors that can have gradients, and the other {}", count_with_grads, given.size());
     for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
       if (!all[i].is_floating_point() && !all[i].is_complex()) continue;
       if (all[i].requires_grad()) {

@@ -61,7 +61,8 @@ std::vector<Tensor> Door::inputs(ArrayRef<Tensor> arguments) const {
   tensors.reserve(graph_.inputs.size());
   for (const Input& input : graph_.inputs) tensors.push_back(input.is_state ? input.state : arguments[tensors.size()]);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (leaf_[i] != i) tensors[i] = autograd::grad_of(tensors[leaf_[i]]);
+    const Tensor& leaf = tensors[leaf_[i]];
+    if (leaf_[i] != i && leaf.defined()) tensors[i] = autograd::grad_of(leaf);
   }
   return tensors;
 }

@@ -7,7 +7,9 @@
 #include <keyway/graph/boxed_values.h>
 #include <keyway/graph/effects.h>
 #include <keyway/graph/frame.h>
+#include <keyway/graph/meta_calls.h>
 #include <keyway/graph/plain_calls.h>
+#include <keyway/graph/run.h>
 #include <keyway/ops/view.h>
 
 #include <algorithm>
@@ -30,21 +32,31 @@ std::vector<ValueId> result_values(const Node& node) {
   return values;
 }
 
+void check_info(const Node& node, const TensorInfo& info, const TensorBase& result) {
+  KEYWAY_CHECK(result.defined() && info.is_of(result), "{} gives {}, but gave {} in the capture", node.op->short_name(),
+               result.defined() ? to_string(TensorInfo(result)) : "no tensor", info);
+}
+
 }  // namespace
 
 Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<Tensor>& results)
-    : graph_(graph), lifetimes_(lifetimes_of(graph)), nothing_(make_storage(0, DeviceType::CPU)) {
+    : graph_(graph),
+      bytes_(memory_bytes(graph)),
+      lifetimes_(lifetimes_of(graph)),
+      nothing_(make_storage(0, DeviceType::CPU)) {
   make_tensors(inputs);
   place_inputs(inputs);
   for (const Node& node : graph.nodes) learn(node);
   note_written();
   for (Step& step : steps_) ++(step.direct != nullptr ? direct_calls_ : other_calls_);
   note_writes(inputs);
+  find_view_calls();
   results = results_of(inputs);
   find_heirs();
   join_chains();
   lay_out_memory();
   release();
+  is_learned_ = true;
 }
 
 bool Frame::is_fixed() const {
@@ -88,9 +100,16 @@ void Frame::place(ValueId memory, const Storage& storage) {
   for (const ValueId id : in_memory_[static_cast<std::size_t>(memory)]) tensor(id).impl()->set_storage(storage);
 }
 
+void Frame::check_room(ValueId memory, const Storage& storage) const {
+  KEYWAY_CHECK(storage.nbytes() >= bytes_[static_cast<std::size_t>(memory)],
+               "what the graph has in the memory of %{} takes {} bytes, and the memory has {}", memory,
+               bytes_[static_cast<std::size_t>(memory)], storage.nbytes());
+}
+
 void Frame::place_inputs(const std::vector<Tensor>& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ValueId id = graph_.inputs[i].value;
+    if (is_learned_) check_room(memory_of(id), inputs[i].storage());
     if (!tensor(id).storage().is_alias_of(inputs[i].storage())) place(memory_of(id), inputs[i].storage());
   }
 }
@@ -136,9 +155,13 @@ void Frame::learn(const Node& node) {
   Step step{nullptr, &node,
             with_tensors(schema.arguments(), node.arguments, [&](ValueId id) -> TensorBase& { return tensor(id); })};
   Stack results;
+  const std::vector<Storage> memories = written_storages(node);
   step.direct = call_watched(*node.op, step.arguments, results);
+  KEYWAY_CHECK_AS(NotImplemented, has_storages(node, memories),
+                  "{} puts other memory under a tensor, which a plan does not follow: run the graph call by call",
+                  node.op->short_name());
   if (step.direct != nullptr && !use_own_tensors(*step.direct, node, step.arguments, results)) step.direct = nullptr;
-  take_results(node, results);
+  take_results(node, step.arguments, results);
   if (step.direct == nullptr) {
     for_each_value(schema.returns(), node.results, [&](ValueId id) {
       // What it made, and not what it wrote to.
@@ -153,22 +176,39 @@ void Frame::learn(const Node& node) {
   steps_.push_back(std::move(step));
 }
 
+std::vector<Storage> Frame::written_storages(const Node& node) {
+  std::vector<Storage> storages;
+  for_each_written(node, [&](ValueId id) { storages.push_back(tensor(id).storage()); });
+  return storages;
+}
+
+bool Frame::has_storages(const Node& node, const std::vector<Storage>& storages) {
+  return std::ranges::equal(written_storages(node), storages,
+                            [](const Storage& a, const Storage& b) { return a.impl() == b.impl(); });
+}
+
 void Frame::check_view(const Node& node) {
   const FunctionSchema& schema = node.op->schema();
   Stack stack = with_tensors(schema.arguments(), node.arguments, [&](ValueId id) -> TensorBase& { return tensor(id); });
   call_boxed(*node.op, stack);
   graph::take_results(schema.returns(), node.results, stack, [&](ValueId id, const TensorBase& result) {
     const TensorInfo& info = graph_.values[static_cast<std::size_t>(id)].info;
-    KEYWAY_CHECK(info.is_of(result) && result.is_alias_of(tensor(id)), "{} gives {}, but gave {} in the capture",
-                 node.op->short_name(), TensorInfo(result), info);
+    check_info(node, info, result);
+    KEYWAY_CHECK(result.is_alias_of(tensor(id)), "{} gives no view of the memory of %{}", node.op->short_name(),
+                 memory_of(id));
   });
 }
 
 bool Frame::learn_plain(const Node& node) {
   const std::optional<PlainCall> plain = plain_call(node);
-  if (!plain) return false;
+  if (!plain || !node.results[0].is(ValueTag::Int)) return false;
   const ValueId made = node.results[0].to_int();
-  place(made, make_storage(lifetimes_[static_cast<std::size_t>(made)].bytes, DeviceType::CPU));
+  // What is not so the call itself will tell.
+  if (memory_of(made) != made || makers_[index(made)] != &node || places_[index(made)] == Place::Input) return false;
+  TensorInfo info = graph_.values[index(made)].info;
+  info.device = Device(DeviceType::Meta);
+  check_info(node, info, result_on_meta(node));
+  place(made, make_storage(lifetimes_[index(made)].bytes, DeviceType::CPU));
   if (plain->op == nullptr) return true;
   const ArgumentList arguments = plain->op->schema().arguments();
   Step step{nullptr, &node,
@@ -180,6 +220,18 @@ bool Frame::learn_plain(const Node& node) {
   tables_.emplace(plain->op, &plain->op->table());
   steps_.push_back(std::move(step));
   return true;
+}
+
+// What a call with one result gives, without data.
+TensorBase Frame::result_on_meta(const Node& node) {
+  const ArgumentList arguments = node.op->schema().arguments();
+  const auto on_meta = [&](ValueId id) {
+    const TensorInfo info(tensor(id));
+    return meta_tensor(make_storage(tensor(id).storage().nbytes(), Device(DeviceType::Meta)), info);
+  };
+  Stack stack = with_tensors(arguments, node.arguments, on_meta);
+  call_on_meta(*node.op, stack, any_tensor_in(stack, [](const TensorBase& tensor) { return tensor.defined(); }));
+  return stack[0].tensor_ref();
 }
 
 std::unique_ptr<DirectCall> Frame::call_watched(const OperatorEntry& op, const Stack& arguments, Stack& results) {
@@ -217,13 +269,19 @@ bool Frame::use_own_tensors(DirectCall& call, const Node& node, const Stack& arg
   return true;
 }
 
-void Frame::take_results(const Node& node, const Stack& results) {
+void Frame::take_results(const Node& node, const Stack& arguments, const Stack& results) {
   graph::take_results(node.op->schema().returns(), node.results, results, [&](ValueId id, const TensorBase& result) {
-    const TensorInfo& info = graph_.values[static_cast<std::size_t>(id)].info;
-    if (result.is_same(tensor(id))) return;
-    KEYWAY_CHECK(info.is_of(result), "{} gives {}, but gave {} in the capture", node.op->short_name(),
-                 TensorInfo(result), info);
-    if (!result.is_alias_of(tensor(id))) place(memory_of(id), result.storage());
+    const TensorBase& own = tensor(id);
+    if (result.defined() && result.is_same(own)) return;
+    check_info(node, graph_.values[index(id)].info, result);
+    if (result.is_alias_of(own)) return;
+    const auto is_alias = [&](const TensorBase& argument) { return argument.is_alias_of(result); };
+    const bool is_first = memory_of(id) == id && makers_[index(id)] == &node && places_[index(id)] != Place::Input;
+    KEYWAY_CHECK(is_first && !any_tensor_in(arguments, is_alias),
+                 "the memory of what {} gives, %{}, is not as the graph says: it is {}", node.op->short_name(), id,
+                 is_first ? "that of an argument" : "new");
+    if (is_learned_) check_room(id, result.storage());
+    place(id, result.storage());
   });
 }
 
@@ -368,7 +426,7 @@ void Frame::make_call(Step& step) {
   }
   Stack stack = step.arguments;
   call_boxed(*step.node->op, stack);
-  take_results(*step.node, stack);
+  take_results(*step.node, step.arguments, stack);
 }
 
 std::vector<Tensor> Frame::run(const std::vector<Tensor>& inputs) {
@@ -386,20 +444,44 @@ std::vector<Tensor> Frame::run(const std::vector<Tensor>& inputs) {
   return results_of(inputs);
 }
 
+void Frame::find_view_calls() {
+  std::vector<bool> is_needed(graph_.values.size());
+  const auto need = [&](ValueId id) { is_needed[index(id)] = true; };
+  for (const ValueId id : graph_.outputs) {
+    if (id != kNoValue) need(id);
+  }
+  for (const LeafGrad& grad : graph_.grads) {
+    if (grad.grad != kNoValue && places_[index(memory_of(grad.grad))] == Place::Input) need(grad.grad);
+  }
+  for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
+    const std::vector<ValueId> made = result_values(*node);
+    if (std::ranges::none_of(made, [&](ValueId id) { return is_needed[index(id)]; }) || !is_view(*node)) continue;
+    view_calls_.push_back(&*node);
+    std::ranges::for_each(argument_values(*node), need);
+  }
+  std::ranges::reverse(view_calls_);
+}
+
+void Frame::make_views(std::vector<Tensor>& known) {
+  const auto at = [&](ValueId id) -> Tensor& { return known[index(id)]; };
+  for (const Node* const node : view_calls_) {
+    const FunctionSchema& schema = node->op->schema();
+    Stack stack = with_tensors(schema.arguments(), node->arguments, [&](ValueId used) -> Tensor& {
+      if (!at(used).defined()) at(used) = Tensor(make_view(tensor(used)));
+      return at(used);
+    });
+    call_boxed(*node->op, stack);
+    graph::take_results(schema.returns(), node->results, stack, [&](ValueId made, const TensorBase& result) {
+      if (!at(made).defined()) at(made) = Tensor(result);
+    });
+  }
+}
+
 Tensor Frame::result_of(ValueId id, std::vector<Tensor>& known) {
   if (id == kNoValue) return {};
-  const auto at = [&](ValueId other) -> Tensor& { return known[static_cast<std::size_t>(other)]; };
-  if (at(id).defined()) return at(id);
-  if (id == memory_of(id)) return at(id) = Tensor(make_view(tensor(id)));
-  // Made by the calls that made it a view.
-  const Node& node = *makers_[static_cast<std::size_t>(id)];
-  const FunctionSchema& schema = node.op->schema();
-  Stack stack = with_tensors(schema.arguments(), node.arguments, [&](ValueId used) { return result_of(used, known); });
-  call_boxed(*node.op, stack);
-  graph::take_results(schema.returns(), node.results, stack, [&](ValueId made, const TensorBase& result) {
-    if (!at(made).defined()) at(made) = Tensor(result);
-  });
-  return at(id);
+  Tensor& result = known[index(id)];
+  if (!result.defined()) result = Tensor(make_view(tensor(id)));
+  return result;
 }
 
 Tensor Frame::grad_of(ValueId id, std::vector<Tensor>& known) {
@@ -412,8 +494,8 @@ Tensor Frame::grad_of(ValueId id, std::vector<Tensor>& known) {
 std::vector<Tensor> Frame::results_of(const std::vector<Tensor>& inputs) {
   std::vector<Tensor> known(graph_.values.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) known[static_cast<std::size_t>(graph_.inputs[i].value)] = inputs[i];
-  for (const LeafGrad& grad : graph_.grads)
-    autograd::set_grad(known[static_cast<std::size_t>(grad.leaf)], grad_of(grad.grad, known));
+  make_views(known);
+  for (const LeafGrad& grad : graph_.grads) leave_grad(known[index(grad.leaf)], grad_of(grad.grad, known));
   std::vector<Tensor> results;
   for (const ValueId id : graph_.outputs) results.push_back(result_of(id, known));
   return results;

@@ -59,6 +59,8 @@ class Frame {
   void place(ValueId memory, const Storage& storage);
   void place_inputs(const std::vector<Tensor>& inputs);
   void place_outputs();
+  // Throws unless the storage has room for all that lies in the memory.
+  void check_room(ValueId memory, const Storage& storage) const;
   // Lets go of the memory of arguments and results.
   void release();
 
@@ -66,13 +68,18 @@ class Frame {
   void learn(const Node& node);
   // Makes the call, and checks that what the graph says of its results is so: a graph may come from a text.
   void check_view(const Node& node);
+  // The memory that lies under what the call writes to; and whether that is so still.
+  std::vector<Storage> written_storages(const Node& node);
+  bool has_storages(const Node& node, const std::vector<Storage>& storages);
   // The same for a call whose result is new memory with something plain in it, which lies in the frame's own memory
   // then. False, and nothing is learned, if it is none such.
   bool learn_plain(const Node& node);
+  TensorBase result_on_meta(const Node& node);
   // The call as its function gets it; null if it cannot be called by itself.
   std::unique_ptr<DirectCall> call_watched(const OperatorEntry& op, const Stack& arguments, Stack& results);
   bool use_own_tensors(DirectCall& call, const Node& node, const Stack& arguments, const Stack& results);
-  void take_results(const Node& node, const Stack& results);
+  // Lets what a call gave by the dispatcher be its values, if it is what the graph says.
+  void take_results(const Node& node, const Stack& arguments, const Stack& results);
   void make_call(Step& step);
   std::size_t number_of(const Step& step) const;  // of its node
   // What a pointwise call writes may lie where it reads what nobody needs any longer, element on element.
@@ -89,6 +96,9 @@ class Frame {
   // Which inputs calls write to; and that they have.
   void note_written();
   void note_writes(const std::vector<Tensor>& inputs) const;
+  // Which calls make what leaves the plan a view of something, in their order; and makes these.
+  void find_view_calls();
+  void make_views(std::vector<Tensor>& known);
   // A value as the program gets it: in the memory of an input it is a view of that. `known` are those that are there.
   Tensor result_of(ValueId id, std::vector<Tensor>& known);
   // The same for what a leaf keeps as its gradient, of which nobody asks what it is a view of.
@@ -100,6 +110,7 @@ class Frame {
   std::vector<const Node*> makers_;              // of the values, but of inputs
   std::vector<std::vector<ValueId>> in_memory_;  // by their memory
   std::vector<Place> places_;                    // of each memory
+  std::vector<std::size_t> bytes_;               // of each memory: what the values in it take
   std::vector<Lifetime> lifetimes_;              // of each memory, in nodes
   std::vector<std::pair<ValueId, ValueId>>
       heirs_;  // memories, and those whose places they may take, in the order of calls
@@ -107,6 +118,8 @@ class Frame {
   std::map<const OperatorEntry*, const Table*> tables_;  // of the operators, when the calls were learned
   std::set<std::size_t> written_inputs_;                 // by number
   std::vector<Step> steps_;
+  std::vector<const Node*> view_calls_;
+  bool is_learned_ = false;
   Storage nothing_, arena_memory_;
   ArenaLayout layout_;
   std::size_t direct_calls_ = 0, chained_calls_ = 0, other_calls_ = 0;

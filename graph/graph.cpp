@@ -66,6 +66,9 @@ class Made {
     const ValueId memory = graph_.values[static_cast<std::size_t>(id)].memory;
     check_number(memory, where);
     KEYWAY_CHECK(is_made(memory), "graph: {} lies in the memory of %{}, which is not made yet", where, memory);
+    const ValueId first = graph_.values[static_cast<std::size_t>(memory)].memory;
+    KEYWAY_CHECK(first == memory, "graph: {} lies in the memory of %{}, which lies in that of %{}: say that one", where,
+                 memory, first);
   }
 
  private:
@@ -93,6 +96,12 @@ void check_values(const ArgumentList& arguments, const Stack& values, const std:
   for (std::size_t i = 0; i < values.size(); ++i) check_form(arguments[i], values[i], op);
 }
 
+// Whether it is an input, and not the gradient of one.
+bool is_leaf(const Graph& graph, ValueId id) {
+  return std::ranges::any_of(graph.inputs,
+                             [&](const Input& input) { return input.value == id && input.grad_of == kNoValue; });
+}
+
 }  // namespace
 
 void check(const Graph& graph) {
@@ -107,6 +116,8 @@ void check(const Graph& graph) {
     if (input.grad_of == kNoValue) continue;
     made.use(input.grad_of, "a gradient");
     KEYWAY_CHECK(input.is_state, "graph: a gradient is an argument");
+    KEYWAY_CHECK(is_leaf(graph, input.grad_of), "graph: %{} is the gradient of %{}, which is no input", input.value,
+                 input.grad_of);
   }
   for (const Node& node : graph.nodes) {
     const std::string op = node.op->full_name();
@@ -121,6 +132,7 @@ void check(const Graph& graph) {
   }
   for (const LeafGrad& grad : graph.grads) {
     made.use(grad.leaf, "a leaf");
+    KEYWAY_CHECK(is_leaf(graph, grad.leaf), "graph: %{} gets a gradient, and is no input", grad.leaf);
     if (grad.grad != kNoValue) made.use(grad.grad, "a gradient");
   }
   for (const ValueId output : graph.outputs) {

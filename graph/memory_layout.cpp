@@ -1,3 +1,4 @@
+#include <keyway/core/tensor/geometry.h>
 #include <keyway/graph/memory_layout.h>
 
 #include <algorithm>
@@ -8,20 +9,6 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-// The bytes from the start of its memory to the end of a tensor.
-std::size_t end_of(const TensorInfo& info) {
-  std::int64_t last = info.offset;
-  for (std::size_t i = 0; i < info.sizes.size(); ++i) {
-    if (info.sizes[i] == 0) return 0;
-    last += (info.sizes[i] - 1) * info.strides[i];
-  }
-  return static_cast<std::size_t>(last + 1) * element_size(info.dtype);
-}
-
-}  // namespace
-
-namespace {
 
 bool meet(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 
@@ -104,15 +91,22 @@ ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes) {
   return best;
 }
 
+std::vector<std::size_t> memory_bytes(const Graph& graph) {
+  std::vector<std::size_t> bytes(graph.values.size());
+  for (const auto& [info, memory] : graph.values) {
+    std::size_t& own = bytes[static_cast<std::size_t>(memory)];
+    own = std::max(own, checked_nbytes(info.sizes, info.strides, info.offset, element_size(info.dtype)));
+  }
+  return bytes;
+}
+
 std::vector<Lifetime> lifetimes_of(const Graph& graph) {
   std::vector<Lifetime> lifetimes(graph.values.size(), {0, ~std::size_t{0}, 0});
   const auto memory_of = [&](ValueId id) {
     return static_cast<std::size_t>(graph.values[static_cast<std::size_t>(id)].memory);
   };
-  for (const Value& value : graph.values) {
-    std::size_t& bytes = lifetimes[static_cast<std::size_t>(value.memory)].bytes;
-    bytes = std::max(bytes, end_of(value.info));
-  }
+  const std::vector<std::size_t> bytes = memory_bytes(graph);
+  for (std::size_t memory = 0; memory < bytes.size(); ++memory) lifetimes[memory].bytes = bytes[memory];
   for (const Input& input : graph.inputs) lifetimes[memory_of(input.value)].bytes = 0;
   for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
     const auto use = [&](ValueId id) {
@@ -123,6 +117,9 @@ std::vector<Lifetime> lifetimes_of(const Graph& graph) {
     };
     for_each_value(graph.nodes[node].op->schema().arguments(), graph.nodes[node].arguments, use);
     for_each_value(graph.nodes[node].op->schema().returns(), graph.nodes[node].results, use);
+  }
+  for (Lifetime& lifetime : lifetimes) {
+    if (lifetime.first > lifetime.last) lifetime.bytes = 0;  // no call has it
   }
   return lifetimes;
 }

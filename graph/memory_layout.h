@@ -24,6 +24,9 @@ struct ArenaLayout {
 // The smallest of a few: each lifetime at the lowest place that no other one needs at the same time, in several orders.
 KEYWAY_API ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes);
 
+// Of each value that is the first in its memory: the bytes that the values in it take, from the memory's begin on.
+std::vector<std::size_t> memory_bytes(const Graph& graph);
+
 // For each value that is the first in its memory: how much memory it is, and the nodes from the one that makes it to
 // the last one that uses a value in it. Of no bytes for other values, and for memory of inputs.
 std::vector<Lifetime> lifetimes_of(const Graph& graph);

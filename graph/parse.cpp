@@ -230,28 +230,33 @@ class Parser {
   }
 
   // A call that takes graphs goes on over several lines: gives it as one, in which a text in quotes stands for each
-  // graph, its number among nested_.
-  std::string joined(std::string_view first) {
+  // graph, its number among nested_. Refers to `whole`, where there are graphs.
+  std::string_view joined(std::string_view first, std::string& whole) {
     nested_.clear();
-    std::string line(first);
+    std::string_view line = first;
     while (line.ends_with('{')) {
       const std::size_t program = line.rfind("graph program"), executed = line.rfind("graph executed");
       const std::size_t begin =
           program == std::string::npos || (executed != std::string::npos && executed > program) ? executed : program;
       if (begin == std::string::npos) KEYWAY_FAIL(Parse, "a line ends with '{{' and begins no graph");
-      std::string text = line.substr(begin) + "\n";
-      std::string_view next = next_line();
-      for (int open = 1;; next = next_line()) {
-        if (next.empty()) KEYWAY_FAIL(Parse, "the end of a graph within a call is missing");
-        open -= next.starts_with('}') ? 1 : 0;
-        if (open == 0) break;
-        text += std::string(next) + "\n";
-        open += next.ends_with('{') ? 1 : 0;
-      }
-      add_nested(text + "}");
-      line = line.substr(0, begin) + in_quotes(std::to_string(nested_.size() - 1)) + std::string(next.substr(1));
+      whole += line.substr(0, begin);
+      line = rest_of_nested(line.substr(begin));
+      whole += in_quotes(std::to_string(nested_.size() - 1));
     }
-    return line;
+    if (nested_.empty()) return line;
+    return whole += line;
+  }
+  // Reads a graph within a call, whose text begins so; gives what stands behind its end in the last line.
+  std::string_view rest_of_nested(std::string_view begin) {
+    std::string_view next = next_line();
+    for (int open = 1;; next = next_line()) {
+      if (next.empty()) KEYWAY_FAIL(Parse, "the end of a graph within a call is missing");
+      open -= next.starts_with('}') ? 1 : 0;
+      if (open == 0) break;
+      open += next.ends_with('{') ? 1 : 0;
+    }
+    add_nested({begin.data(), static_cast<std::size_t>(next.data() + 1 - begin.data())});  // all are of one text
+    return next.substr(1);
   }
   void add_nested(std::string_view text) {
     Parser parser(text, Reading::Graph, dimensions_, depth_ + 1);
@@ -264,8 +269,8 @@ class Parser {
   void parse_node(std::string_view first) {
     if (first.empty() || first == "}") KEYWAY_FAIL(Parse, "the return is missing");
     if (is_of_program() && ++call_count_ > kMaxCalls) KEYWAY_FAIL(Parse, "a program has at most {} calls", kMaxCalls);
-    const std::string whole = joined(first);
-    std::string_view line = whole;
+    std::string whole;
+    std::string_view line = joined(first, whole);
     std::string_view results;
     if (!detail::is_name_start(line.front()) || line.starts_with("None")) {
       const std::size_t equals = line.find('=');
@@ -276,7 +281,7 @@ class Parser {
     while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
     const std::size_t open = line.find('(');
     if (open == std::string_view::npos) KEYWAY_FAIL(Parse, "'(' is missing behind the operator");
-    Node node{&Dispatcher::singleton().op(line.substr(0, open)).entry(), {}, {}};
+    Node node{&operator_of(line.substr(0, open)), {}, {}};
     line.remove_prefix(open);
     detail::Lexer lexer(line);
     parse_arguments(lexer, node);
@@ -295,6 +300,16 @@ class Parser {
       signature_.operators.insert(node.op);
     else
       graph_.nodes.push_back(std::move(node));
+  }
+
+  // Who writes a graph by hand is told which name is near; that takes a while, and files may name nothing but
+  // strangers.
+  const OperatorEntry& operator_of(std::string_view name) const {
+    const Dispatcher& dispatcher = Dispatcher::singleton();
+    if (!is_of_program()) return dispatcher.op(name).entry();
+    const std::optional<OperatorHandle> op = dispatcher.find_op(name);
+    if (!op) KEYWAY_FAIL(Parse, "there is no operator '{}'", name);
+    return op->entry();
   }
 
   IValue parse_argument(SchemaType type, detail::Lexer& lexer) const {
@@ -375,6 +390,7 @@ class Parser {
     std::vector<ValueId> list;
     for (expect(lexer, '['); !lexer.accept(']');) {
       if (!list.empty()) expect(lexer, ',');
+      if (list.size() == kMaxInputs) KEYWAY_FAIL(Parse, "a call gives at most {} tensors", kMaxInputs);
       list.push_back(parse_made_id(lexer, node));
     }
     return list;
@@ -398,6 +414,7 @@ class Parser {
     expect(lexer, '(');
     while (!lexer.accept(')')) {
       if (!graph_.outputs.empty()) expect(lexer, ',');
+      if (graph_.outputs.size() == kMaxInputs) KEYWAY_FAIL(Parse, "a graph has at most {} results", kMaxInputs);
       graph_.outputs.push_back(accept_word(lexer, "None") ? kNoValue : parse_value_id(lexer));
       if (graph_.outputs.back() >= value_count_)
         KEYWAY_FAIL(Parse, "%{} is used before it is made", graph_.outputs.back());

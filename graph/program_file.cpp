@@ -4,6 +4,7 @@
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/graph/control_flow.h>
 #include <keyway/graph/program_parts.h>
 
 #include <algorithm>
@@ -53,6 +54,7 @@ const OperatorEntry* checked_operator(std::string_view schema) {
 
 // The operators that may be called.
 std::set<const OperatorEntry*> checked_operators(std::string_view schemas) {
+  register_control_flow();  // a file may be the first that has any
   std::set<const OperatorEntry*> operators;
   while (!schemas.empty()) {
     const std::size_t end = std::min(schemas.find('\n'), schemas.size());

@@ -58,13 +58,21 @@ std::vector<Tensor> make_calls(const Graph& graph, const std::vector<std::vector
     for (const ValueId id : ended[i]) tensor_of(id) = Tensor();
   }
   for (const LeafGrad& grad : graph.grads)
-    autograd::set_grad(tensor_of(grad.leaf), grad.grad == kNoValue ? Tensor() : tensor_of(grad.grad));
+    leave_grad(tensor_of(grad.leaf), grad.grad == kNoValue ? Tensor() : tensor_of(grad.grad));
   std::vector<Tensor> outputs;
   for (const ValueId id : graph.outputs) outputs.push_back(id == kNoValue ? Tensor() : tensor_of(id));
   return outputs;
 }
 
 }  // namespace
+
+void leave_grad(const Tensor& leaf, const Tensor& grad) {
+  KEYWAY_CHECK(!grad.defined() ||
+                   (grad.sizes() == leaf.sizes() && grad.dtype() == leaf.dtype() && grad.device() == leaf.device()),
+               "the gradient of a leaf that is {} is {}: it must have the same dtype, device and sizes",
+               TensorInfo(leaf), TensorInfo(grad));
+  autograd::set_grad(leaf, grad);
+}
 
 std::optional<std::string> mismatch(const Graph& graph, ArrayRef<Tensor> arguments) {
   return Door(graph).mismatch(arguments);

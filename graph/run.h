@@ -20,6 +20,9 @@ KEYWAY_API std::optional<std::string> mismatch(const Graph& graph, ArrayRef<Tens
 // Level::Executed nothing is recorded for backward. Throws keyway::Error(Value) for a mismatch, and what a call throws.
 KEYWAY_API std::vector<Tensor> run(const Graph& graph, ArrayRef<Tensor> arguments);
 
+// Lets a leaf keep a gradient; none if it is undefined. Throws keyway::Error(Value) for one that is not like the leaf.
+void leave_grad(const Tensor& leaf, const Tensor& grad);
+
 // The same for inputs of which the door has said that the graph holds.
 std::vector<Tensor> run_inputs(const Graph& graph, const std::vector<Tensor>& inputs);
 

@@ -1,4 +1,6 @@
+#include <keyway/core/schema/schema.h>
 #include <keyway/core/tensor/geometry.h>
+#include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/graph/control_flow.h>
 #include <keyway/graph/effects.h>
 #include <keyway/graph/plan.h>
@@ -12,6 +14,36 @@ namespace keyway::inline v1::graph {
 namespace {
 
 const TensorInfo& info_of(const Graph& graph, ValueId id) { return graph.values[index(id)].info; }
+
+// Lets each input have memory of its own, and its views lie there: inputs are read alone, and which of them share
+// memory is another matter in each run.
+void separate_inputs(Graph& graph) {
+  std::vector<ValueId> memories(graph.values.size());
+  for (std::size_t id = 0; id < memories.size(); ++id) memories[id] = graph.values[id].memory;
+  std::vector<bool> is_done(graph.values.size());
+  for (const Input& input : graph.inputs) {
+    memories[index(input.value)] = input.value;
+    is_done[index(input.value)] = true;
+  }
+  for (const Node& node : graph.nodes) {
+    const ArgumentList arguments = node.op->schema().arguments();
+    for_each_result(node, [&](ValueId id) {
+      if (is_done[index(id)]) return;
+      is_done[index(id)] = true;
+      ValueId base = kNoValue;  // what it is a view of: an argument that the schema says so of, if there is one
+      for (const bool is_declared : {true, false}) {
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+          for_each_value_of(arguments[i], node.arguments[i], [&](ValueId argument) {
+            const bool is_near = memory_of(graph, argument) == memory_of(graph, id);
+            if (base == kNoValue && is_near && (!is_declared || arguments[i].is_alias())) base = argument;
+          });
+        }
+      }
+      if (base != kNoValue) memories[index(id)] = memories[index(base)];
+    });
+  }
+  for (std::size_t id = 0; id < memories.size(); ++id) graph.values[id].memory = memories[id];
+}
 
 std::string site_of(const Node& node) { return node.site.empty() ? "" : " at " + node.site; }
 
@@ -47,6 +79,7 @@ Subgraph::Subgraph(Graph graph) {
   check_is_function(graph);
   if (graph.level == Level::Executed) {
     for (Value& value : graph.values) value.info.requires_grad = false;  // what is executed has no history
+    separate_inputs(graph);
   }
   if (Plan::is_possible(graph))
     plan_ = std::make_unique<Plan>(std::move(graph));

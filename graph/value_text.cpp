@@ -215,12 +215,15 @@ std::int64_t parse_named(TypeKind type, detail::Lexer& lexer) {
   return value->number;
 }
 
+// With so many items that what is read takes little more memory than the text.
 template <typename Item>
 auto parse_list(detail::Lexer& lexer, Item&& item) {
+  constexpr std::size_t kMostItems = 1 << 16;
   std::vector<decltype(item())> list;
   expect(lexer, '[');
   while (!lexer.accept(']')) {
     if (!list.empty()) expect(lexer, ',');
+    if (list.size() == kMostItems) KEYWAY_FAIL(Parse, "a list has at most {} items", kMostItems);
     list.push_back(item());
   }
   return list;

@@ -64,6 +64,7 @@ class Folder {
   bool is_convolution(std::size_t number, std::size_t later) const {
     const Node& node = graph_.nodes[number];
     if (node.op->full_name() != "keyway::convolution" || node.arguments[6].to_bool()) return false;
+    if (info(node.arguments[1].to_int()).sizes.empty()) return false;
     bool is_same = true;
     for (std::size_t i = number + 1; i < later; ++i) {
       for_each_written(graph_.nodes[i], [&](ValueId written) {
@@ -76,6 +77,7 @@ class Folder {
 
   bool is_of_channels(ValueId id, const TensorInfo& images) const {
     const TensorInfo& own = info(id);
+    if (images.sizes.size() < 2) return false;
     std::vector<std::int64_t> sizes(images.sizes.size(), 1);
     sizes[1] = images.sizes[1];
     if (own.sizes != sizes && own.sizes != std::vector<std::int64_t>(sizes.begin() + 1, sizes.end())) return false;

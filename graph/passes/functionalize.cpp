@@ -124,8 +124,12 @@ class Functionalizer {
 
   // Makes a call of views again, of what they are views of now.
   void make_anew(const Node& node) {
+    constexpr int kMostViews = 1000;
+    if (depth_ == kMostViews) refuse("writes to what has views of views, 1000 and more");
     Node call = node;
+    ++depth_;
     call.arguments = with_current(node);
+    --depth_;
     call.results = with_values(node.op->schema().returns(), node.results, [&](ValueId old) {
       if (old == kNoValue) return old;
       const ValueId memory_now = new_memory(node, old);
@@ -199,6 +203,7 @@ class Functionalizer {
   Graph new_;
   const Node* node_ = nullptr;  // the old call that is looked at
   std::string site_;            // where that was made; empty at the end
+  int depth_ = 0;               // of views of views that are made again
   std::vector<Known> known_;    // of each old value
   std::vector<TensorInfo> infos_;
   std::vector<Memory> memories_;  // of each old value that is the first in its memory

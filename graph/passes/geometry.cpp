@@ -63,18 +63,22 @@ class Inverse {
       inverse[dim_index(dims[i], static_cast<std::int64_t>(dims.size()))] = static_cast<std::int64_t>(i);
     return inverse;
   }
-  ValueId add_split() {
-    std::int64_t begin = 0;
+  std::optional<ValueId> add_split() {
+    std::int64_t begin = 0, end = 0;
+    bool exceeds = false;  // in a text, numbers may be any
     if (argument(1).is(ValueTag::Int)) {
-      begin = number() * argument(1).to_int();
+      exceeds = __builtin_mul_overflow(number(), argument(1).to_int(), &begin);
     } else {
-      const std::vector<std::int64_t>& sizes = argument(1).to_int_list();
-      begin = std::accumulate(sizes.begin(), sizes.begin() + number(), std::int64_t{0});
+      const std::vector<std::int64_t>& lengths = argument(1).to_int_list();
+      if (number_ >= lengths.size()) return std::nullopt;
+      for (std::size_t i = 0; i < number_; ++i) exceeds = __builtin_add_overflow(begin, lengths[i], &begin) || exceeds;
     }
     const std::int64_t dim = argument(2).to_int();
     const std::vector<std::int64_t>& sizes = info_of(graph_, part_).sizes;
     const std::int64_t size = sizes[dim_index(dim, static_cast<std::int64_t>(sizes.size()))];
-    return call("slice_scatter", {IValue(base_), IValue(part_), IValue(dim), IValue(begin), IValue(begin + size)});
+    exceeds = __builtin_add_overflow(begin, size, &end) || exceeds;
+    if (exceeds) return std::nullopt;
+    return call("slice_scatter", {IValue(base_), IValue(part_), IValue(dim), IValue(begin), IValue(end)});
   }
 
   Graph& graph_;
@@ -90,12 +94,7 @@ bool same_geometry(const TensorInfo& a, const TensorInfo& b) {
 }
 
 std::int64_t reach_of(const TensorInfo& info) {
-  std::int64_t last = info.offset;
-  for (std::size_t i = 0; i < info.sizes.size(); ++i) {
-    if (info.sizes[i] == 0) return 0;
-    last += (info.sizes[i] - 1) * info.strides[i];
-  }
-  return last + 1;
+  return static_cast<std::int64_t>(checked_nbytes(info.sizes, info.strides, info.offset, /*itemsize=*/1));
 }
 
 ValueId add_copy(Graph& graph, ValueId value, const TensorInfo& geometry, const std::string& site) {

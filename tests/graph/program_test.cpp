@@ -2,6 +2,7 @@
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/dtype/default_dtype.h>
+#include <keyway/graph/control_flow.h>
 #include <keyway/graph/program.h>
 #include <keyway/nn/serialize/safetensors.h>
 #include <keyway/ops/all.h>
@@ -57,6 +58,8 @@ std::string replaced(std::string text, const std::string& part, const std::strin
   REQUIRE(at != std::string::npos);
   return text.replace(at, part.size(), other);
 }
+
+std::string described_rows(std::int64_t rows) { return "float32[" + std::to_string(rows) + ", 3]"; }
 
 nn::StateDict state() { return {{"layer.weight", ones({4, 3})}, {"layer.bias", ones({4})}}; }
 
@@ -225,6 +228,58 @@ TEST_CASE("a text that is no program is an error that names the line") {
   CHECK(program_error_with("float32[4, 3]", "float32[9223372036854775807, 9223372036854775807]")
             .find("graph, line 1: ") == 0);
   CHECK(program_error_with("float32[4, 3]", "float32[-4, 3]").find("graph, line 1: ") == 0);
+  CHECK(program_error_with("keyway::relu", "keyway::rely") == "graph, line 3: there is no operator 'keyway::rely'");
+}
+
+TEST_CASE("what a text takes in memory has a limit: lists and results are no longer than 65,536") {
+  std::string ones = "1", values = "%3";
+  for (int i = 0; i < 65536; ++i) {
+    ones += ",1";
+    values += ",%3";
+  }
+  CHECK(program_error_with("[batch * 2, 2]", "[" + ones + "]") == "graph, line 4: a list has at most 65536 items");
+  CHECK(program_error_with("return (%5)", "return (" + values + ")") ==
+        "graph, line 5: a graph has at most 65536 results");
+}
+
+TEST_CASE("conditions and loops are run for all sizes, also from a file") {
+  const Tensor scale = tensor({1.0, 2.0, 3.0});
+  // Rows are scaled, or centred where their sum is negative, and halved until their sum is small.
+  const auto halved = [&](const Tensor& x) -> std::vector<Tensor> {
+    const std::int64_t rows = x.size(0);
+    const std::vector<Tensor> y = cond(
+        x.sum() > 0, [&](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0] * scale}; },
+        [&](const std::vector<Tensor>& in) {
+          return std::vector<Tensor>{in[0] - in[0].sum().div(rows) + zeros({rows, 3})};
+        },
+        {x});
+    return while_loop([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0].abs().sum() > rows}; },
+                      [](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0].div(2)}; }, y);
+  };
+  std::vector<Graph> captures;
+  std::vector<Dimensions> sizes;
+  for (const std::int64_t rows : {5, 6, 8, 11, 17, 24}) {
+    const Tensor x = ones({rows, 3});
+    Capture capture(Level::Program);
+    capture.add_argument(x, "x");
+    captures.push_back(capture.finish(halved(x)));
+    sizes.push_back({{"rows", rows}});
+  }
+  const graph::Program program(captures, sizes);
+  CHECK(program.text().find("zeros([rows, 3]") != std::string::npos);
+  const std::string bytes = program.serialize();
+  const std::string schemas = nn::deserialize_safetensors(bytes).metadata.at("keyway.program.schemas");
+  for (const char* name : {"cond(", "while_loop(", "zeros(", "abs(", "div.Tensor("})
+    CHECK(schemas.find(name) != std::string::npos);
+  graph::Program loaded = graph::Program::deserialize(bytes);
+  CHECK(loaded.text() == program.text());
+  for (const std::int64_t rows : {1, 2, 9}) {
+    for (const double low : {-1.0, 1.0, -9.0}) {
+      const Tensor x = full({rows, 3}, low);
+      for (int i = 0; i < 3; ++i) CHECK(bit_difference(loaded.run({x}), halved(x)) == "");
+    }
+    CHECK(to_string(loaded.graph({{"rows", rows}})).find(described_rows(rows)) != std::string::npos);
+  }
 }
 
 TEST_CASE("a file that does not hold a program of this version is refused") {

@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -229,6 +231,67 @@ def test_state_that_the_program_writes_to_is_written_to():
     loaded = export.load(_saved(program))
     assert [loaded(kw.zeros(2))[0].item() for _ in range(3)] == [5, 6, 7]
     assert count[0].item() == 4
+
+
+class Halver(nn.Module):
+    """Rows are centred or scaled by what depends on their number, and halved until their sum is small."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(kw.tensor([1.0, 2.0, 3.0]))
+
+    def forward(self, x):
+        rows = x.shape[0]
+
+        def scaled(x):
+            return (x * self.scale).view(rows * 3).view(rows, 3)
+
+        def centred(x):
+            return kw.cond(x[0, 0] > -5, lambda x: x - x.sum() / rows, lambda x: kw.zeros(rows, 3), (x,))
+
+        y = kw.cond(x.sum() > 0, scaled, centred, (x,))
+        return kw.while_loop(lambda y: y.abs().sum() > rows, lambda y: (y / 2,), (y,))[0]
+
+
+def test_conditions_and_loops_are_exported_for_all_sizes(tmp_path):
+    model = Halver()
+    exported = export.export(model, (kw.ones(4, 3),), dynamic_shapes={"x": {0: "rows"}})
+    path = tmp_path / "halver.safetensors"
+    export.save(exported, path)
+    loaded = export.load(path)
+    assert str(loaded) == str(exported) and "rows" in str(loaded).split("graph program", 2)[2]
+    for rows in (1, 2, 3, 7):
+        for low in (-1.0, 1.0, -9.0):
+            x = kw.full((rows, 3), low) + kw.arange(3) / 8
+            for _ in range(3):
+                with kw.no_grad():
+                    same(loaded(x), model(x))
+            same(loaded(x), model(x))
+    x = kw.full((2, 3), 1.0)
+    loaded(x).sum().backward()
+    (scale,) = loaded.parameters()
+    model(x).sum().backward()
+    same(scale.grad, model.scale.grad)
+    with pytest.raises(kw.ValueError):
+        loaded(kw.ones(2, 4))
+
+
+def test_operators_of_conditions_count_among_those_of_a_file():
+    saved = _saved(export.export(Halver(), (kw.ones(4, 3),), dynamic_shapes={"x": {0: "rows"}}))
+    length = int.from_bytes(saved[:8], "little")
+    schemas = json.loads(saved[8 : 8 + length])["__metadata__"]["keyway.program.schemas"].splitlines()
+    names = {schema.split("(")[0].removeprefix("keyway::") for schema in schemas}
+    assert {"cond", "while_loop", "zeros", "div.Tensor", "abs", "view"} <= names
+    script = "import sys, keyway as kw; print(kw.export.load(sys.stdin.buffer.read())(kw.full((1, 3), -1.0)).sum().item())"
+    done = subprocess.run([sys.executable, "-c", script], input=saved, capture_output=True, check=False)
+    assert (done.stdout.decode().strip(), done.stderr.decode()) == ("0.0", "")
+
+    def change(metadata):
+        lines = metadata["keyway.program.schemas"].splitlines(keepends=True)
+        metadata["keyway.program.schemas"] = "".join(line for line in lines if "zeros(" not in line)
+
+    with pytest.raises(kw.ParseError, match="calls keyway::zeros, whose schema the file does not have"):
+        export.load(_with_metadata(saved, change))
 
 
 def test_a_file_is_a_safetensors_file_with_the_state():
