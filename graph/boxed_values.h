@@ -63,7 +63,7 @@ void for_each_item(const ArgumentList& arguments, const Stack& values, F&& visit
 
 // The values with change(item) in the place of each item; None for one by itself that is absent then.
 template <typename From, typename To, typename F>
-Stack with_items(const ArgumentList& arguments, const Stack& values, F&& change) {
+Stack with_items(const ArgumentList& arguments, Stack values, F&& change) {
   using Items = BoxedItems<From>;
   const auto changed_list = [&](const std::vector<From>& list) {
     std::vector<To> items;
@@ -71,21 +71,21 @@ Stack with_items(const ArgumentList& arguments, const Stack& values, F&& change)
     for (const From& item : list) items.push_back(To(change(item)));
     return items;
   };
-  Stack changed = values;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i].is_none() || !is_of_tensors(arguments[i].type())) continue;
-    if (Items::is_one(values[i])) {
-      To item(change(Items::one(values[i])));
-      changed[i] = BoxedItems<To>::is_absent(item) ? IValue() : IValue(std::move(item));
-    } else if (Items::is_list(values[i])) {
-      changed[i] = IValue(changed_list(Items::list(values[i])));
+    IValue& value = values[i];
+    if (value.is_none() || !is_of_tensors(arguments[i].type())) continue;
+    if (Items::is_one(value)) {
+      To item(change(Items::one(value)));
+      value = BoxedItems<To>::is_absent(item) ? IValue() : IValue(std::move(item));
+    } else if (Items::is_list(value)) {
+      value = IValue(changed_list(Items::list(value)));
     } else {
       std::vector<std::vector<To>> lists;
-      for (const std::vector<From>& list : Items::lists(values[i])) lists.push_back(changed_list(list));
-      changed[i] = IValue(std::move(lists));
+      for (const std::vector<From>& list : Items::lists(value)) lists.push_back(changed_list(list));
+      value = IValue(std::move(lists));
     }
   }
-  return changed;
+  return values;
 }
 
 // Calls visit(id) for each tensor of the values; kNoValue for one that is absent from a list.
@@ -96,8 +96,8 @@ void for_each_value(const ArgumentList& arguments, const Stack& values, F&& visi
 
 // The values with another number for each tensor: what `change` makes of it.
 template <typename F>
-Stack with_values(const ArgumentList& arguments, const Stack& values, F&& change) {
-  return with_items<ValueId, ValueId>(arguments, values, change);
+Stack with_values(const ArgumentList& arguments, Stack values, F&& change) {
+  return with_items<ValueId, ValueId>(arguments, std::move(values), change);
 }
 
 // The arguments of a call with tensor_of(id) for each number of a tensor; an undefined one for kNoValue.

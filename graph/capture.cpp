@@ -3,6 +3,7 @@
 #include <keyway/core/random/generator_listener.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/dispatch/call/fallback.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/dispatch/registry/library.h>
 #include <keyway/graph/capture.h>
 #include <keyway/graph/deferred_region.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 
 namespace keyway::inline v1::graph {
 namespace {
@@ -82,15 +84,17 @@ void update_keys() {
 
 }  // namespace
 
-// Once for the process: programs that never capture anything have no such kernels.
+// Once for the process: programs that never capture anything have no such kernels. In one request, as each that has a
+// fallback makes the tables of all operators anew.
 void register_graph_kernels() {
   static const bool registered = [] {
-    for (const auto& [key, kernel] : {std::pair(DispatchKey::Tracer, &record_as_written),
-                                      std::pair(DispatchKey::Functionalize, &record_as_executed)}) {
-      Library library(Library::Kind::Impl, "_", key);
-      library.fallback(kernel);
-      library.commit().release();
-    }
+    Library written(Library::Kind::Impl, "_", DispatchKey::Tracer);
+    Library executed(Library::Kind::Impl, "_", DispatchKey::Functionalize);
+    BlockRequest request = written.fallback(&record_as_written).take_request();
+    BlockRequest other = executed.fallback(&record_as_executed).take_request();
+    std::ranges::move(other.fallbacks, std::back_inserter(request.fallbacks));
+    request.for_good = true;
+    Dispatcher::singleton().commit(std::move(request)).release();
     return true;
   }();
   static_cast<void>(registered);

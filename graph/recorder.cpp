@@ -493,7 +493,7 @@ Graph Recorder::finish(const std::vector<Tensor>& outputs) {
     graph_.grads.push_back({leaf, seen == nullptr ? grad : seen->value});
   }
   note_hooks();
-  return renumbered(graph_);
+  return renumbered(std::move(graph_));
 }
 
 }  // namespace keyway::inline v1::graph

@@ -104,6 +104,11 @@ class Graph:
         fixed statistics. The last bits of its results are others."""
         return self.with_calls(_graph.fold_batch_norm(self._calls))
 
+    def with_ordered_weights(self) -> Graph:
+        """The program in which products of several rows take a copy of a weight that lies as they read it, which frozen()
+        makes once. It takes memory beside the weight."""
+        return self.with_calls(_graph.order_weights(self._calls))
+
     def to_dot(self, names: Iterable[tuple[str, Tensor]] = ()) -> str:
         """The graph for Graphviz, in its language DOT. names: of state, as model.named_parameters() gives them."""
         return self._calls.to_dot(list(names))

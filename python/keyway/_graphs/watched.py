@@ -123,10 +123,11 @@ def is_same(now: Any, was: Any) -> bool:
     return repr(now) == repr(was) if type(was) is complex else bool(now == was)
 
 
-def _globals_of(code: types.CodeType) -> set[str]:
+@functools.lru_cache(maxsize=1024)  # to disassemble takes longer than to call a small model
+def _globals_of(code: types.CodeType) -> frozenset[str]:
     """The global variables that a function reads, or functions and comprehensions within it."""
     names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return names.union(*(_globals_of(part) for part in code.co_consts if isinstance(part, types.CodeType)))
+    return frozenset(names).union(*(_globals_of(part) for part in code.co_consts if isinstance(part, types.CodeType)))
 
 
 def _members_of(module: Module) -> dict[str, Any]:
