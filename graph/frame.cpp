@@ -5,6 +5,7 @@
 #include <keyway/dispatch/call/call.h>
 #include <keyway/dispatch/call/leave_boxed_op.h>
 #include <keyway/graph/boxed_values.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/frame.h>
 #include <keyway/graph/plain_calls.h>
 #include <keyway/ops/view.h>
@@ -14,8 +15,6 @@
 
 namespace keyway::inline v1::graph {
 namespace {
-
-std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
 
 // The tensors that a call takes, and those that it gives.
 std::vector<ValueId> argument_values(const Node& node) {

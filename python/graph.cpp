@@ -5,8 +5,8 @@
 #include <keyway/python/graph_drawing.h>
 #include <keyway/python/graph_functions.h>
 #include <keyway/python/graph_passes.h>
-#include <keyway/python/held_guard.h>
 #include <keyway/python/graph_programs.h>
+#include <keyway/python/held_guard.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/module.h>
 #include <keyway/python/tensor_object.h>

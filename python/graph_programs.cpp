@@ -1,5 +1,5 @@
-#include <keyway/graph/formula.h>
 #include <keyway/graph/effects.h>
+#include <keyway/graph/formula.h>
 #include <keyway/graph/program.h>
 #include <keyway/python/graph_programs.h>
 #include <keyway/python/interpreter_lock.h>

@@ -1,9 +1,9 @@
 // Control flow in graphs. The oracle is the same program run eagerly, and mathematics.
 #include <keyway/autograd/engine.h>
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/graph/add_call.h>
 #include <keyway/graph/control_flow.h>
 #include <keyway/graph/effects.h>
-#include <keyway/graph/add_call.h>
 #include <keyway/graph/passes/dead_code.h>
 #include <keyway/graph/plan.h>
 #include <keyway/graph/subgraph.h>

@@ -69,7 +69,7 @@ TEST_CASE("a generator that is made, or whose state is read, within a capture is
 
 TEST_CASE("a graph that writes does not hold for two storages over one memory") {
   float memory[4] = {1, 2, 3, 4};
-  const Program program = [](const std::vector<Tensor>& in) {
+  const testing::Program program = [](const std::vector<Tensor>& in) {
     in[0].mul_(2);
     return std::vector<Tensor>{in[1] + 1};
   };
@@ -95,7 +95,7 @@ TEST_CASE("a graph does not hold for a leaf with other hooks") {
 }
 
 TEST_CASE("an error of a kernel that a plan calls directly says what that of a call says") {
-  const Program program = [](const std::vector<Tensor>& in) {
+  const testing::Program program = [](const std::vector<Tensor>& in) {
     return std::vector<Tensor>{in[0].index_select(0, in[1])};
   };
   const Tensor x = tensor({1.0f, 2.0f});
