@@ -57,6 +57,8 @@ class Recorder {
   bool is_from_outside(const TensorBase& tensor);
   // Remembers which gradient a new input keeps when the program begins.
   void note_first_grad(const TensorBase& leaf, ValueId id);
+  // Of a value, as the last call left it.
+  const TensorInfo& now(ValueId id) const;
   // The input that a value is; null for other values.
   Input* input_of(ValueId id);
   bool is_input(ValueId id) const { return input_numbers_.contains(id); }
@@ -76,7 +78,7 @@ class Recorder {
   Graph graph_;
   StorageWatch watch_;
   SeenTensors seen_;
-  std::vector<TensorInfo> now_;                                 // of each value, as the last call left it
+  std::unordered_map<ValueId, TensorInfo> changed_;             // of values that a call gave another geometry in place
   std::vector<TensorBase> inputs_;                              // of the graph
   std::unordered_map<ValueId, std::size_t> input_numbers_;      // the first input that is the value
   std::unordered_map<const TensorImpl*, ValueId> first_grads_;  // the leaves that keep them

@@ -106,7 +106,7 @@ class Graph:
 
     def with_ordered_weights(self) -> Graph:
         """The program in which products of several rows take a copy of a weight that lies as they read it, which frozen()
-        makes once. It takes memory beside the weight."""
+        makes once. It takes memory beside the weight. Last bits may be others."""
         return self.with_calls(_graph.order_weights(self._calls))
 
     def to_dot(self, names: Iterable[tuple[str, Tensor]] = ()) -> str:
