@@ -30,6 +30,7 @@ struct BoxedItems<TensorBase> {
   static const std::vector<TensorBase>& list(const IValue& value) { return value.to_tensor_list(); }
   static const std::vector<std::vector<TensorBase>>& lists(const IValue& value) { return value.to_tensor_lists(); }
   static bool is_absent(const TensorBase& tensor) { return !tensor.defined(); }
+  static constexpr auto kLists = detail::kTagOf<std::vector<std::vector<TensorBase>>>;
 };
 template <>
 struct BoxedItems<ValueId> {
@@ -39,14 +40,23 @@ struct BoxedItems<ValueId> {
   static const std::vector<ValueId>& list(const IValue& value) { return value.to_int_list(); }
   static ArrayRef<std::vector<ValueId>> lists(const IValue& value) { return value.to_list_of<std::vector<ValueId>>(); }
   static bool is_absent(ValueId id) { return id == kNoValue; }
+  static constexpr auto kLists = detail::kTagOf<std::vector<std::vector<ValueId>>>;
 };
+
+// Whether the value of an argument stands for tensors. Most are told by their tags, which takes less than a look at the
+// schema.
+template <typename Item>
+bool has_items(const Argument& argument, const IValue& value) {
+  using Items = BoxedItems<Item>;
+  return (Items::is_one(value) || Items::is_list(value) || value.is(Items::kLists)) && is_of_tensors(argument.type());
+}
 
 // The walk over what stands for tensors in a boxed value, that of an argument: visit(item) for each. One that is absent
 // by itself is left out, in a list it is visited.
 template <typename Item, typename F>
 void for_each_item(Argument argument, const IValue& value, F&& visit) {
   using Items = BoxedItems<Item>;
-  if (value.is_none() || !is_of_tensors(argument.type())) return;
+  if (!has_items<Item>(argument, value)) return;
   if (Items::is_one(value)) {
     if (!Items::is_absent(Items::one(value))) visit(Items::one(value));
   } else if (Items::is_list(value)) {
@@ -73,7 +83,7 @@ Stack with_items(const ArgumentList& arguments, Stack values, F&& change) {
   };
   for (std::size_t i = 0; i < values.size(); ++i) {
     IValue& value = values[i];
-    if (value.is_none() || !is_of_tensors(arguments[i].type())) continue;
+    if (!has_items<From>(arguments[i], value)) continue;
     if (Items::is_one(value)) {
       To item(change(Items::one(value)));
       value = BoxedItems<To>::is_absent(item) ? IValue() : IValue(std::move(item));

@@ -192,7 +192,10 @@ void refuse_within_capture(std::string_view asked) {
 
 void set_call_site(CallSite site) { site_of_calls = site; }
 
+// A call that another one makes which is recorded as it is written is made where that is.
 std::string call_site() {
+  const Recorder* const written = recorder_at(Level::Program);
+  if (written != nullptr && written->site() != nullptr) return *written->site();
   const CallSite site = site_of_calls;
   return site == nullptr ? std::string() : site();
 }

@@ -21,7 +21,8 @@ struct ArenaLayout {
   std::size_t live_bytes = 0;        // the most that is needed at one node: no layout has less
 };
 
-// The smallest of a few: each lifetime at the lowest place that no other one needs at the same time, in several orders.
+// The smallest of a few: each lifetime at the lowest place that no other one needs at the same time, in several orders,
+// fewer of which are tried for large graphs.
 KEYWAY_API ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes);
 
 // For each value that is the first in its memory: how much memory it is, and the nodes from the one that makes it to

@@ -336,7 +336,7 @@ void Recorder::check_is_set(const OperatorEntry& op, const Stack& values) {
       const SeenTensors::Memory* memory = seen_.find_memory(tensor);
       return memory != nullptr && !memory->is_set && tensor.numel() != 0;
     };
-    if ((arguments[i].is_write() && overwrites(op)) || !any_tensor(values[i], is_unset)) continue;
+    if (!any_tensor(values[i], is_unset) || (arguments[i].is_write() && overwrites(op))) continue;
     refuse(op.short_name() + " reads '" + std::string(arguments[i].name()) +
            "', which empty() gave and no call has written to: if its memory was written to directly, a graph cannot "
            "follow that");
@@ -376,10 +376,14 @@ void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& valu
   if (keeps_inputs_ && std::ranges::any_of(written, [&](const TensorBase& tensor) { return is_from_outside(tensor); }))
     return refuse(op.short_name() + " writes in place to a tensor from outside: write to a clone() of it");
   const struct Within {
-    int& count;
-    explicit Within(int& its_count) : count(its_count) { ++count; }
-    ~Within() { --count; }
-  } within(calls_within_);
+    Recorder& recorder;
+    const std::string* outer;
+    ~Within() {
+      --recorder.calls_within_;
+      recorder.site_ = outer;
+    }
+  } within{*this, std::exchange(site_, &node.site)};
+  ++calls_within_;
   try {
     redispatch_boxed(op, below, values);
   } catch (const std::exception& error) {

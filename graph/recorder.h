@@ -21,6 +21,8 @@ class Recorder {
   void keep_inputs() { keeps_inputs_ = true; }
   void add_argument(const Tensor& tensor, std::string name);
   std::size_t call_count() const { return graph_.nodes.size(); }
+  // Where the recorded call was made that goes on; null if none does.
+  const std::string* site() const { return site_; }
   // The results of a call that one which is recorded makes.
   void note_within_call(const Stack& results);
   // What autograd does without a call (autograd/capture_listener.h).
@@ -86,8 +88,9 @@ class Recorder {
   Capture::Refusal refusal_;
   const bool has_saved_tensor_hooks_;  // when the program begins
   bool keeps_inputs_ = false;
-  int calls_within_ = 0;  // how many recorded calls go on
-  std::string refused_;   // the first reason; empty: none yet
+  int calls_within_ = 0;               // how many recorded calls go on
+  const std::string* site_ = nullptr;  // of the innermost of these
+  std::string refused_;                // the first reason; empty: none yet
 };
 
 // Of the capture of a level that records the thread's calls now; null if there is none, and within a call that is

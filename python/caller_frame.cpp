@@ -16,11 +16,14 @@ std::string_view text_in(nb::handle text) {
 
 // This is asked of each frame around each call of a capture.
 bool is_of_this_package(nb::handle frame) {
-  static PyObject* const of_frame = interned("f_globals");
-  static PyObject* const of_module = interned("__name__");
-  const nb::object globals = nb::steal(PyObject_GetAttr(frame.ptr(), of_frame));
-  const std::string_view module = text_in(
-      globals.is_valid() && PyDict_Check(globals.ptr()) ? PyDict_GetItemWithError(globals.ptr(), of_module) : nullptr);
+  static PyObject* const name = interned("__name__");
+#if PY_VERSION_HEX >= 0x030B0000
+  const nb::object globals = nb::steal(PyFrame_GetGlobals(reinterpret_cast<PyFrameObject*>(frame.ptr())));
+#else
+  const nb::object globals = nb::borrow(reinterpret_cast<PyFrameObject*>(frame.ptr())->f_globals);
+#endif
+  const std::string_view module =
+      text_in(PyDict_Check(globals.ptr()) ? PyDict_GetItemWithError(globals.ptr(), name) : nullptr);
   return module == "keyway" || module.starts_with("keyway.");
 }
 
