@@ -30,6 +30,7 @@ struct BoxedItems<TensorBase> {
   static const std::vector<TensorBase>& list(const IValue& value) { return value.to_tensor_list(); }
   static const std::vector<std::vector<TensorBase>>& lists(const IValue& value) { return value.to_tensor_lists(); }
   static bool is_absent(const TensorBase& tensor) { return !tensor.defined(); }
+  static constexpr auto kLists = detail::kTagOf<std::vector<std::vector<TensorBase>>>;
 };
 template <>
 struct BoxedItems<ValueId> {
@@ -39,14 +40,23 @@ struct BoxedItems<ValueId> {
   static const std::vector<ValueId>& list(const IValue& value) { return value.to_int_list(); }
   static ArrayRef<std::vector<ValueId>> lists(const IValue& value) { return value.to_list_of<std::vector<ValueId>>(); }
   static bool is_absent(ValueId id) { return id == kNoValue; }
+  static constexpr auto kLists = detail::kTagOf<std::vector<std::vector<ValueId>>>;
 };
+
+// Whether the value of an argument stands for tensors. Most are told by their tags, which takes less than a look at the
+// schema.
+template <typename Item>
+bool has_items(const Argument& argument, const IValue& value) {
+  using Items = BoxedItems<Item>;
+  return (Items::is_one(value) || Items::is_list(value) || value.is(Items::kLists)) && is_of_tensors(argument.type());
+}
 
 // The walk over what stands for tensors in a boxed value, that of an argument: visit(item) for each. One that is absent
 // by itself is left out, in a list it is visited.
 template <typename Item, typename F>
 void for_each_item(Argument argument, const IValue& value, F&& visit) {
   using Items = BoxedItems<Item>;
-  if (value.is_none() || !is_of_tensors(argument.type())) return;
+  if (!has_items<Item>(argument, value)) return;
   if (Items::is_one(value)) {
     if (!Items::is_absent(Items::one(value))) visit(Items::one(value));
   } else if (Items::is_list(value)) {
@@ -63,7 +73,7 @@ void for_each_item(const ArgumentList& arguments, const Stack& values, F&& visit
 
 // The values with change(item) in the place of each item; None for one by itself that is absent then.
 template <typename From, typename To, typename F>
-Stack with_items(const ArgumentList& arguments, const Stack& values, F&& change) {
+Stack with_items(const ArgumentList& arguments, Stack values, F&& change) {
   using Items = BoxedItems<From>;
   const auto changed_list = [&](const std::vector<From>& list) {
     std::vector<To> items;
@@ -71,21 +81,21 @@ Stack with_items(const ArgumentList& arguments, const Stack& values, F&& change)
     for (const From& item : list) items.push_back(To(change(item)));
     return items;
   };
-  Stack changed = values;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i].is_none() || !is_of_tensors(arguments[i].type())) continue;
-    if (Items::is_one(values[i])) {
-      To item(change(Items::one(values[i])));
-      changed[i] = BoxedItems<To>::is_absent(item) ? IValue() : IValue(std::move(item));
-    } else if (Items::is_list(values[i])) {
-      changed[i] = IValue(changed_list(Items::list(values[i])));
+    IValue& value = values[i];
+    if (!has_items<From>(arguments[i], value)) continue;
+    if (Items::is_one(value)) {
+      To item(change(Items::one(value)));
+      value = BoxedItems<To>::is_absent(item) ? IValue() : IValue(std::move(item));
+    } else if (Items::is_list(value)) {
+      value = IValue(changed_list(Items::list(value)));
     } else {
       std::vector<std::vector<To>> lists;
-      for (const std::vector<From>& list : Items::lists(values[i])) lists.push_back(changed_list(list));
-      changed[i] = IValue(std::move(lists));
+      for (const std::vector<From>& list : Items::lists(value)) lists.push_back(changed_list(list));
+      value = IValue(std::move(lists));
     }
   }
-  return changed;
+  return values;
 }
 
 // Calls visit(id) for each tensor of the values; kNoValue for one that is absent from a list.
@@ -96,8 +106,8 @@ void for_each_value(const ArgumentList& arguments, const Stack& values, F&& visi
 
 // The values with another number for each tensor: what `change` makes of it.
 template <typename F>
-Stack with_values(const ArgumentList& arguments, const Stack& values, F&& change) {
-  return with_items<ValueId, ValueId>(arguments, values, change);
+Stack with_values(const ArgumentList& arguments, Stack values, F&& change) {
+  return with_items<ValueId, ValueId>(arguments, std::move(values), change);
 }
 
 // The arguments of a call with tensor_of(id) for each number of a tensor; an undefined one for kNoValue.

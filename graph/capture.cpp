@@ -3,6 +3,7 @@
 #include <keyway/core/random/generator_listener.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/dispatch/call/fallback.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/dispatch/registry/library.h>
 #include <keyway/graph/capture.h>
 #include <keyway/graph/deferred_region.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 
 namespace keyway::inline v1::graph {
 namespace {
@@ -82,15 +84,17 @@ void update_keys() {
 
 }  // namespace
 
-// Once for the process: programs that never capture anything have no such kernels.
+// Once for the process: programs that never capture anything have no such kernels. In one request, as each that has a
+// fallback makes the tables of all operators anew.
 void register_graph_kernels() {
   static const bool registered = [] {
-    for (const auto& [key, kernel] : {std::pair(DispatchKey::Tracer, &record_as_written),
-                                      std::pair(DispatchKey::Functionalize, &record_as_executed)}) {
-      Library library(Library::Kind::Impl, "_", key);
-      library.fallback(kernel);
-      library.commit().release();
-    }
+    Library written(Library::Kind::Impl, "_", DispatchKey::Tracer);
+    Library executed(Library::Kind::Impl, "_", DispatchKey::Functionalize);
+    BlockRequest request = written.fallback(&record_as_written).take_request();
+    BlockRequest other = executed.fallback(&record_as_executed).take_request();
+    std::ranges::move(other.fallbacks, std::back_inserter(request.fallbacks));
+    request.for_good = true;
+    Dispatcher::singleton().commit(std::move(request)).release();
     return true;
   }();
   static_cast<void>(registered);
@@ -188,7 +192,10 @@ void refuse_within_capture(std::string_view asked) {
 
 void set_call_site(CallSite site) { site_of_calls = site; }
 
+// A call that another one makes which is recorded as it is written is made where that is.
 std::string call_site() {
+  const Recorder* const written = recorder_at(Level::Program);
+  if (written != nullptr && written->site() != nullptr) return *written->site();
   const CallSite site = site_of_calls;
   return site == nullptr ? std::string() : site();
 }

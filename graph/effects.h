@@ -1,7 +1,10 @@
 // What a call does beside giving results: what passes ask of an operator.
 #pragma once
 
+#include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/graph/graph.h>
+
+#include <bit>
 
 namespace keyway::inline v1::graph {
 
@@ -41,7 +44,9 @@ void for_each_value_of(Argument argument, const IValue& value, F&& visit) {
 template <typename F>
 void for_each_written(const Node& node, F&& visit) {
   const ArgumentList arguments = node.op->schema().arguments();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
+  std::uint64_t tensors = node.op->info().boxed.tensors;
+  for (; tensors != 0; tensors &= tensors - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(tensors));
     if (arguments[i].is_write()) for_each_value_of(arguments[i], node.arguments[i], visit);
   }
 }

@@ -131,7 +131,7 @@ std::vector<Tensor> with_common_arguments(std::vector<CapturedFunction*> functio
       inputs.push_back({id});
     }
     graph.inputs = std::move(inputs);
-    graph = renumbered(graph);
+    graph = renumbered(std::move(graph));
     function->state = common;
   }
   return common;

@@ -145,34 +145,35 @@ namespace {
 // New numbers of values, given as they are asked for the first time.
 class NewNumbers {
  public:
-  explicit NewNumbers(const Graph& graph) : old_(graph.values), new_(graph.values.size(), kNoValue) {}
+  explicit NewNumbers(std::vector<Value> values) : old_(std::move(values)), new_(old_.size(), kNoValue) {
+    values_.reserve(old_.size());
+  }
 
   ValueId of(ValueId old) {
     if (old == kNoValue) return kNoValue;
     ValueId& id = new_[static_cast<std::size_t>(old)];
     if (id == kNoValue) {
       id = static_cast<ValueId>(values_.size());
-      values_.push_back(old_[static_cast<std::size_t>(old)]);
+      values_.push_back(std::move(old_[static_cast<std::size_t>(old)]));
     }
     return id;
   }
-  Stack of(const ArgumentList& arguments, const Stack& values) {
-    return with_values(arguments, values, [this](ValueId old) { return of(old); });
+  Stack of(const ArgumentList& arguments, Stack values) {
+    return with_values(arguments, std::move(values), [this](ValueId old) { return of(old); });
   }
   // Of the values that have got a number. The memory that a value lies in is that of an earlier one, if there is one.
-  std::vector<Value> values() {
+  std::vector<Value> take_values() {
     std::vector<ValueId> first(old_.size(), kNoValue);
-    std::vector<Value> values = values_;
-    for (std::size_t id = 0; id < values.size(); ++id) {
-      ValueId& memory = first[static_cast<std::size_t>(values[id].memory)];
+    for (std::size_t id = 0; id < values_.size(); ++id) {
+      ValueId& memory = first[static_cast<std::size_t>(values_[id].memory)];
       if (memory == kNoValue) memory = static_cast<ValueId>(id);
-      values[id].memory = memory;
+      values_[id].memory = memory;
     }
-    return values;
+    return std::move(values_);
   }
 
  private:
-  const std::vector<Value>& old_;
+  std::vector<Value> old_;  // those without a new number
   std::vector<ValueId> new_;
   std::vector<Value> values_;
 };
@@ -194,25 +195,26 @@ std::vector<bool> written_memories(const Graph& graph) {
   return is_written;
 }
 
-Graph renumbered(const Graph& graph) {
-  NewNumbers numbers(graph);
-  Graph result;
-  result.level = graph.level;
-  result.surroundings = graph.surroundings;
-  result.inputs = graph.inputs;
-  for (Input& input : result.inputs) input.value = numbers.of(input.value);
-  for (Input& input : result.inputs) input.grad_of = numbers.of(input.grad_of);
-  for (const Node& node : graph.nodes) {
+Graph without_calls(const Graph& graph) {
+  return {graph.level, graph.surroundings, graph.values, graph.inputs, {}, graph.grads, graph.outputs};
+}
+
+Graph renumbered(Graph graph) {
+  NewNumbers numbers(std::move(graph.values));
+  for (Input& input : graph.inputs) input.value = numbers.of(input.value);
+  for (Input& input : graph.inputs) input.grad_of = numbers.of(input.grad_of);
+  for (Node& node : graph.nodes) {
     const FunctionSchema& schema = node.op->schema();
-    Node renumbered = node;
-    renumbered.arguments = numbers.of(schema.arguments(), node.arguments);
-    renumbered.results = numbers.of(schema.returns(), node.results);
-    result.nodes.push_back(std::move(renumbered));
+    node.arguments = numbers.of(schema.arguments(), std::move(node.arguments));
+    node.results = numbers.of(schema.returns(), std::move(node.results));
   }
-  for (const LeafGrad& grad : graph.grads) result.grads.push_back({numbers.of(grad.leaf), numbers.of(grad.grad)});
-  for (const ValueId output : graph.outputs) result.outputs.push_back(numbers.of(output));
-  result.values = numbers.values();
-  return result;
+  for (LeafGrad& grad : graph.grads) {
+    grad.leaf = numbers.of(grad.leaf);
+    grad.grad = numbers.of(grad.grad);
+  }
+  for (ValueId& output : graph.outputs) output = numbers.of(output);
+  graph.values = numbers.take_values();
+  return graph;
 }
 
 }  // namespace keyway::inline v1::graph

@@ -119,7 +119,9 @@ std::vector<bool> written_memories(const Graph& graph);
 
 // The same graph, in which values are numbered in the order in which they are made, inputs first; values that nothing
 // makes are left out.
-Graph renumbered(const Graph& graph);
+Graph renumbered(Graph graph);
+// The same without calls: what a pass makes another graph of.
+Graph without_calls(const Graph& graph);
 
 // "float32[2, 3] stride [1, 2] offset 4 on cuda:0 requires_grad": strides of a tensor that is not contiguous, an offset
 // other than 0, a device other than the CPU.

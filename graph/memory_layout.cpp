@@ -7,19 +7,28 @@ namespace keyway::inline v1::graph {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
+// Orders beside that of time are tried until each lifetime has been compared with so many others: time grows as graphs
+// do, not with their square.
+constexpr std::size_t kMostLooks = 1024;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 bool meet(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 
-// In that order, each at the lowest place that no other one needs at the same time.
-void place_in_order(const std::vector<Lifetime>& lifetimes, const std::vector<std::size_t>& order,
-                    ArenaLayout& layout) {
+// In that order, each at the lowest place that no other one needs at the same time. Counts down `looks` at others;
+// false if they do not suffice.
+bool place_in_order(const std::vector<Lifetime>& lifetimes, const std::vector<std::size_t>& order, ArenaLayout& layout,
+                    std::size_t& looks) {
   layout.offsets.assign(lifetimes.size(), 0);
   layout.bytes = 0;
   std::vector<std::size_t> placed;  // by their offsets
+  const bool is_by_begin = std::ranges::is_sorted(order, {}, [&](std::size_t n) { return lifetimes[n].first; });
   for (const std::size_t number : order) {
     const Lifetime& own = lifetimes[number];
+    // In the order of time, what has ended meets none of those that follow.
+    if (is_by_begin) std::erase_if(placed, [&](std::size_t other) { return lifetimes[other].last < own.first; });
+    if (!is_by_begin && looks < placed.size()) return false;
+    looks -= std::min(looks, placed.size());
     const std::size_t bytes = aligned(own.bytes);
     std::size_t at = 0;
     for (const std::size_t other : placed) {
@@ -31,6 +40,7 @@ void place_in_order(const std::vector<Lifetime>& lifetimes, const std::vector<st
     layout.bytes = std::max(layout.bytes, at + bytes);
     placed.insert(std::ranges::upper_bound(placed, at, {}, [&](std::size_t n) { return layout.offsets[n]; }), number);
   }
+  return true;
 }
 
 // The most bytes that are needed at one node.
@@ -67,13 +77,17 @@ ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes) {
   const auto begin = [&](std::size_t i) { return ~lifetimes[i].first; };
   const auto is_tight = [&] { return best.bytes != 0 && best.bytes <= best.live_bytes + best.live_bytes / 64; };
   ArenaLayout layout = best;
+  std::size_t looks = kMostLooks * order.size();
+  bool suffices = true;
+  const auto is_done = [&] { return is_tight() || order.empty() || !suffices; };
   const auto try_order = [&] {
-    place_in_order(lifetimes, order, layout);
+    suffices = place_in_order(lifetimes, order, layout, looks);
+    if (!suffices) return;
     if (best.bytes == 0 || layout.bytes < best.bytes) best = layout;
   };
   // No order is the best one for all graphs, and each takes less time than a call.
   const auto try_greatest_first = [&](const auto& key) {
-    if (is_tight()) return;
+    if (is_done()) return;
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return key(a) > key(b); });
     try_order();
   };
@@ -82,7 +96,7 @@ ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes) {
   try_greatest_first(area);
   try_greatest_first(bytes);
   // What lies on top is placed first then.
-  for (int round = 0; round < 32 && !is_tight() && !order.empty(); ++round) {
+  for (int round = 0; round < 32 && !is_done(); ++round) {
     const auto end = [&](std::size_t i) { return layout.offsets[i] + lifetimes[i].bytes; };
     const auto top = std::ranges::max_element(order, {}, end);
     std::rotate(order.begin(), top, top + 1);

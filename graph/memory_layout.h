@@ -21,7 +21,8 @@ struct ArenaLayout {
   std::size_t live_bytes = 0;        // the most that is needed at one node: no layout has less
 };
 
-// The smallest of a few: each lifetime at the lowest place that no other one needs at the same time, in several orders.
+// The smallest of a few: each lifetime at the lowest place that no other one needs at the same time, in several orders,
+// fewer of which are tried for large graphs.
 KEYWAY_API ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes);
 
 // Of each value that is the first in its memory: the bytes that the values in it take, from the memory's begin on.

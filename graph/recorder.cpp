@@ -127,6 +127,11 @@ Input* Recorder::input_of(ValueId id) {
   return found == input_numbers_.end() ? nullptr : &graph_.inputs[found->second];
 }
 
+const TensorInfo& Recorder::now(ValueId id) const {
+  const auto found = changed_.empty() ? changed_.end() : changed_.find(id);
+  return found == changed_.end() ? graph_.values[static_cast<std::size_t>(id)].info : found->second;
+}
+
 ValueId Recorder::add_value(const TensorBase& tensor, Origin origin) {
   const ValueId id = static_cast<ValueId>(graph_.values.size());
   const SeenTensors::Memory* memory = seen_.find_memory(tensor);
@@ -134,7 +139,6 @@ ValueId Recorder::add_value(const TensorBase& tensor, Origin origin) {
                             ? id
                             : graph_.values[static_cast<std::size_t>(memory->values.front())].memory;
   graph_.values.push_back({TensorInfo(tensor), first});
-  now_.push_back(graph_.values.back().info);
   seen_.add(tensor, id, origin);
   return id;
 }
@@ -163,8 +167,7 @@ ValueId Recorder::value_of(const TensorBase& tensor) {
   check_is_own(tensor, seen_.find_memory(tensor) != nullptr);
   if (!refused_.empty()) return kNoValue;
   if (const SeenTensors::Seen* seen = seen_.find(tensor)) {
-    if (seen->storage == tensor.storage().impl() && now_[static_cast<std::size_t>(seen->value)].is_of(tensor))
-      return seen->value;
+    if (seen->storage == tensor.storage().impl() && now(seen->value).is_of(tensor)) return seen->value;
   }
   const SeenTensors::Memory* memory = seen_.find_memory(tensor);
   if (memory != nullptr && memory->origin == Origin::WithinCall && memory->values.empty()) {
@@ -180,16 +183,16 @@ ValueId Recorder::value_of(const TensorBase& tensor) {
 }
 
 void Recorder::check_is_own(const TensorBase& tensor, bool is_known) {
-  if (watch_.is_written_elsewhere(tensor.storage()))
+  const StorageWatch::Elsewhere elsewhere = watch_.elsewhere(tensor.storage());
+  if (elsewhere.is_written)
     return refuse("another thread has written to a tensor of the program: a graph has the calls of one thread");
-  if (!is_known && watch_.is_made_elsewhere(tensor.storage()))
+  if (!is_known && elsewhere.is_made)
     refuse("another thread has made a tensor of the program since it began: a graph has the calls of one thread");
 }
 
 // Of a tensor that no call has made.
 ValueId Recorder::value_in_memory(const TensorBase& tensor, const SeenTensors::Memory& memory) {
-  const auto same =
-      std::ranges::find_if(memory.values, [&](ValueId id) { return now_[static_cast<std::size_t>(id)].is_of(tensor); });
+  const auto same = std::ranges::find_if(memory.values, [&](ValueId id) { return now(id).is_of(tensor); });
   if (memory.origin == Origin::SharedArgument) {
     // It may be one that the program has from elsewhere, and that need not share the memory of another argument.
     refuse("a tensor shares memory with an argument, but no call has made it of that: make it an argument, too");
@@ -200,8 +203,7 @@ ValueId Recorder::value_in_memory(const TensorBase& tensor, const SeenTensors::M
     seen_.add(tensor, id, memory.origin);
     return id;
   }
-  const auto base = std::ranges::find_if(
-      memory.values, [&](ValueId id) { return now_[static_cast<std::size_t>(id)].dtype == tensor.dtype(); });
+  const auto base = std::ranges::find_if(memory.values, [&](ValueId id) { return now(id).dtype == tensor.dtype(); });
   if (base == memory.values.end() || graph_.level == Level::Program) {
     refuse("a tensor shares memory with another, but no call has made it a view of that");
     return kNoValue;
@@ -300,7 +302,7 @@ ValueId Recorder::result_of(const TensorBase& tensor, const std::vector<TensorBa
   if (seen == nullptr || (seen->is_made_beside && !is_argument)) return add_value(tensor, Origin::Call);
   const ValueId id = seen->value;
   seen_.move_memory(tensor, Origin::Call);
-  now_[static_cast<std::size_t>(id)] = TensorInfo(tensor);
+  if (!now(id).is_of(tensor)) changed_.insert_or_assign(id, TensorInfo(tensor));
   return id;
 }
 
@@ -334,7 +336,7 @@ void Recorder::check_is_set(const OperatorEntry& op, const Stack& values) {
       const SeenTensors::Memory* memory = seen_.find_memory(tensor);
       return memory != nullptr && !memory->is_set && tensor.numel() != 0;
     };
-    if ((arguments[i].is_write() && overwrites(op)) || !any_tensor(values[i], is_unset)) continue;
+    if (!any_tensor(values[i], is_unset) || (arguments[i].is_write() && overwrites(op))) continue;
     refuse(op.short_name() + " reads '" + std::string(arguments[i].name()) +
            "', which empty() gave and no call has written to: if its memory was written to directly, a graph cannot "
            "follow that");
@@ -374,10 +376,14 @@ void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& valu
   if (keeps_inputs_ && std::ranges::any_of(written, [&](const TensorBase& tensor) { return is_from_outside(tensor); }))
     return refuse(op.short_name() + " writes in place to a tensor from outside: write to a clone() of it");
   const struct Within {
-    int& count;
-    explicit Within(int& its_count) : count(its_count) { ++count; }
-    ~Within() { --count; }
-  } within(calls_within_);
+    Recorder& recorder;
+    const std::string* outer;
+    ~Within() {
+      --recorder.calls_within_;
+      recorder.site_ = outer;
+    }
+  } within{*this, std::exchange(site_, &node.site)};
+  ++calls_within_;
   try {
     redispatch_boxed(op, below, values);
   } catch (const std::exception& error) {
@@ -426,7 +432,7 @@ void Recorder::check_inputs() {
     if (!refused_.empty()) return;
     const SeenTensors::Seen& seen = *seen_.find(inputs_[i]);
     const bool is_as_seen = seen.value == graph_.inputs[i].value && seen.storage == inputs_[i].storage().impl() &&
-                            now_[static_cast<std::size_t>(seen.value)].is_of(inputs_[i]);
+                            now(seen.value).is_of(inputs_[i]);
     if (!is_as_seen)
       return refuse(
           graph_.inputs[i].is_state
@@ -493,7 +499,7 @@ Graph Recorder::finish(const std::vector<Tensor>& outputs) {
     graph_.grads.push_back({leaf, seen == nullptr ? grad : seen->value});
   }
   note_hooks();
-  return renumbered(graph_);
+  return renumbered(std::move(graph_));
 }
 
 }  // namespace keyway::inline v1::graph

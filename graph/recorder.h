@@ -21,6 +21,8 @@ class Recorder {
   void keep_inputs() { keeps_inputs_ = true; }
   void add_argument(const Tensor& tensor, std::string name);
   std::size_t call_count() const { return graph_.nodes.size(); }
+  // Where the recorded call was made that goes on; null if none does.
+  const std::string* site() const { return site_; }
   // The results of a call that one which is recorded makes.
   void note_within_call(const Stack& results);
   // What autograd does without a call (autograd/capture_listener.h).
@@ -57,6 +59,8 @@ class Recorder {
   bool is_from_outside(const TensorBase& tensor);
   // Remembers which gradient a new input keeps when the program begins.
   void note_first_grad(const TensorBase& leaf, ValueId id);
+  // Of a value, as the last call left it.
+  const TensorInfo& now(ValueId id) const;
   // The input that a value is; null for other values.
   Input* input_of(ValueId id);
   bool is_input(ValueId id) const { return input_numbers_.contains(id); }
@@ -76,7 +80,7 @@ class Recorder {
   Graph graph_;
   StorageWatch watch_;
   SeenTensors seen_;
-  std::vector<TensorInfo> now_;                                 // of each value, as the last call left it
+  std::unordered_map<ValueId, TensorInfo> changed_;             // of values that a call gave another geometry in place
   std::vector<TensorBase> inputs_;                              // of the graph
   std::unordered_map<ValueId, std::size_t> input_numbers_;      // the first input that is the value
   std::unordered_map<const TensorImpl*, ValueId> first_grads_;  // the leaves that keep them
@@ -84,8 +88,9 @@ class Recorder {
   Capture::Refusal refusal_;
   const bool has_saved_tensor_hooks_;  // when the program begins
   bool keeps_inputs_ = false;
-  int calls_within_ = 0;  // how many recorded calls go on
-  std::string refused_;   // the first reason; empty: none yet
+  int calls_within_ = 0;               // how many recorded calls go on
+  const std::string* site_ = nullptr;  // of the innermost of these
+  std::string refused_;                // the first reason; empty: none yet
 };
 
 // Of the capture of a level that records the thread's calls now; null if there is none, and within a call that is

@@ -1,4 +1,5 @@
 #include <keyway/graph/same_graph.h>
+#include <keyway/graph/subgraph.h>
 
 #include <algorithm>
 #include <bit>
@@ -49,6 +50,10 @@ void Hash::add(const IValue& value) {
 
 bool is_same_double(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 
+bool are_same_graphs(const Subgraph* a, const Subgraph* b) {
+  return a != nullptr && b != nullptr && is_same(a->graph(), b->graph());
+}
+
 bool is_same_value(const IValue& a, const IValue& b) {
   if (a.tag() != b.tag()) return false;
   switch (a.tag()) {
@@ -67,8 +72,8 @@ bool is_same_value(const IValue& a, const IValue& b) {
     case ValueTag::Complex:
       return is_same_double(a.to_complex().real(), b.to_complex().real()) &&
              is_same_double(a.to_complex().imag(), b.to_complex().imag());
-    case ValueTag::Object:
-    case ValueTag::Dict: return false;  // which may have changed
+    case ValueTag::Object: return are_same_graphs(subgraph_of(a), subgraph_of(b));  // others may have changed
+    case ValueTag::Dict: return false;                                              // as it may have
     default: return to_string(a) == to_string(b);
   }
 }
@@ -76,6 +81,17 @@ bool is_same_value(const IValue& a, const IValue& b) {
 bool are_same_values(const Stack& a, const Stack& b) { return std::ranges::equal(a, b, is_same_value); }
 
 }  // namespace
+
+std::uint64_t hash_of(const Node& call) {
+  Hash hash;
+  hash.add(reinterpret_cast<std::uint64_t>(call.op));
+  hash.add_all(call.arguments);
+  return hash.get();
+}
+
+bool is_same_call(const Node& a, const Node& b) {
+  return a.op == b.op && a.no_grad == b.no_grad && are_same_values(a.arguments, b.arguments);
+}
 
 std::uint64_t hash_of(const Graph& graph) {
   Hash hash;
@@ -87,10 +103,7 @@ std::uint64_t hash_of(const Graph& graph) {
     hash.add_all(value.info.sizes);
     hash.add_all(value.info.strides);
   }
-  for (const Node& node : graph.nodes) {
-    hash.add(reinterpret_cast<std::uint64_t>(node.op));
-    hash.add_all(node.arguments);
-  }
+  for (const Node& node : graph.nodes) hash.add(hash_of(node));
   for (const Input& input : graph.inputs) hash.add(static_cast<std::uint64_t>(input.value));
   hash.add_all(graph.outputs);
   return hash.get();
@@ -99,8 +112,7 @@ std::uint64_t hash_of(const Graph& graph) {
 bool is_same(const Graph& a, const Graph& b) {
   const auto same_value = [](const Value& x, const Value& y) { return x.memory == y.memory && x.info == y.info; };
   const auto same_node = [](const Node& x, const Node& y) {
-    return x.op == y.op && x.no_grad == y.no_grad && are_same_values(x.arguments, y.arguments) &&
-           are_same_values(x.results, y.results);
+    return is_same_call(x, y) && are_same_values(x.results, y.results);
   };
   const auto same_input = [](const Input& x, const Input& y) {
     return x.value == y.value && x.grad_of == y.grad_of && x.has_grad == y.has_grad;

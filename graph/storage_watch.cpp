@@ -62,21 +62,14 @@ StorageWatch::~StorageWatch() {
   watched().storages.clear();
 }
 
-bool StorageWatch::is_made_elsewhere(const Storage& storage) const {
+StorageWatch::Elsewhere StorageWatch::elsewhere(const Storage& storage) const {
   const std::lock_guard lock(mutex);
   const auto found = watched().storages.find(storage.impl());
-  if (found == watched().storages.end()) return false;
-  const Use& made = found->second.made;
-  return made.time >= begin_ && made.thread != std::this_thread::get_id();
-}
-
-bool StorageWatch::is_written_elsewhere(const Storage& storage) const {
-  const std::lock_guard lock(mutex);
-  const auto found = watched().storages.find(storage.impl());
-  if (found == watched().storages.end()) return false;
+  if (found == watched().storages.end()) return {};
   const History& history = found->second;
-  const bool is_own = history.last_write.thread == std::this_thread::get_id();
-  return (is_own ? history.write_before : history.last_write).time >= begin_;
+  const std::thread::id self = std::this_thread::get_id();
+  const Use& write = history.last_write.thread == self ? history.write_before : history.last_write;
+  return {history.made.time >= begin_ && history.made.thread != self, write.time >= begin_};
 }
 
 }  // namespace keyway::inline v1::graph

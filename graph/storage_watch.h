@@ -17,8 +17,10 @@ class StorageWatch {
   StorageWatch& operator=(const StorageWatch&) = delete;
 
   // Whether another thread than this one has made a storage, or written to it, since the watch began.
-  bool is_made_elsewhere(const Storage& storage) const;
-  bool is_written_elsewhere(const Storage& storage) const;
+  struct Elsewhere {
+    bool is_made = false, is_written = false;
+  };
+  Elsewhere elsewhere(const Storage& storage) const;
 
  private:
   std::uint64_t begin_;

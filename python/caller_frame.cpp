@@ -1,5 +1,6 @@
 #include <keyway/python/caller_frame.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/text.h>
 
 #include <string_view>
 
@@ -13,10 +14,16 @@ std::string_view text_in(nb::handle text) {
   return characters == nullptr ? std::string_view() : std::string_view(characters, static_cast<std::size_t>(size));
 }
 
+// This is asked of each frame around each call of a capture.
 bool is_of_this_package(nb::handle frame) {
-  const nb::object globals = nb::steal(PyObject_GetAttrString(frame.ptr(), "f_globals"));
-  const nb::object name = nb::steal(globals.is_valid() ? PyMapping_GetItemString(globals.ptr(), "__name__") : nullptr);
-  const std::string_view module = text_in(name);
+  static PyObject* const name = interned("__name__");
+#if PY_VERSION_HEX >= 0x030B0000
+  const nb::object globals = nb::steal(PyFrame_GetGlobals(reinterpret_cast<PyFrameObject*>(frame.ptr())));
+#else
+  const nb::object globals = nb::borrow(reinterpret_cast<PyFrameObject*>(frame.ptr())->f_globals);
+#endif
+  const std::string_view module =
+      text_in(PyDict_Check(globals.ptr()) ? PyDict_GetItemWithError(globals.ptr(), name) : nullptr);
   return module == "keyway" || module.starts_with("keyway.");
 }
 
@@ -36,8 +43,7 @@ std::string caller_line() {
   if (!frame.is_valid()) return {};
   auto* const python_frame = reinterpret_cast<PyFrameObject*>(frame.ptr());
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(python_frame)));
-  const nb::object file = nb::steal(PyObject_GetAttrString(code.ptr(), "co_filename"));
-  const std::string_view path = text_in(file);
+  const std::string_view path = text_in(reinterpret_cast<PyCodeObject*>(code.ptr())->co_filename);
   return std::string(path.substr(path.rfind('/') + 1)) + ":" + std::to_string(PyFrame_GetLineNumber(python_frame));
 }
 

@@ -3,6 +3,7 @@
 #include <keyway/graph/passes/fold_batch_norm.h>
 #include <keyway/graph/passes/freeze.h>
 #include <keyway/graph/passes/functionalize.h>
+#include <keyway/graph/passes/order_weights.h>
 #include <keyway/graph/passes/replace.h>
 #include <keyway/python/graph_passes.h>
 
@@ -18,6 +19,7 @@ void add_graph_passes(nb::module_& module, GraphObjects objects) {
   };
   add("functionalize", graph::functionalize);
   add("fold_batch_norm", graph::fold_batch_norm);
+  add("order_weights", graph::order_weights);
   add("freeze", graph::freeze);
   add("eliminate_dead_code", graph::eliminate_dead_code);
   add("eliminate_common_subexpressions", graph::eliminate_common_subexpressions);

@@ -2,10 +2,9 @@
 #include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/graph/effects.h>
 #include <keyway/graph/passes/common_subexpressions.h>
-#include <keyway/graph/value_text.h>
+#include <keyway/graph/same_graph.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <numeric>
 #include <unordered_map>
 
@@ -14,7 +13,8 @@ namespace {
 
 class Merger {
  public:
-  explicit Merger(const Graph& graph) : graph_(graph), same_(graph.values.size()), memory_(graph.values.size()) {
+  explicit Merger(const Graph& graph)
+      : graph_(graph), same_(graph.values.size()), memory_(graph.values.size()), result_(without_calls(graph)) {
     std::iota(same_.begin(), same_.end(), ValueId{0});
     for (std::size_t i = 0; i < memory_.size(); ++i) memory_[i] = graph.values[i].memory;
     for (std::vector<bool>* flags : {&is_left_, &has_left_, &is_written_, &is_changed_}) flags->resize(same_.size());
@@ -29,39 +29,37 @@ class Merger {
   }
 
   Graph merged() {
-    Graph result = graph_;
-    result.nodes.clear();
+    result_.nodes.reserve(graph_.nodes.size());
     for (const Node& node : graph_.nodes) {
-      Node call = node;
-      call.arguments = with_same(node.op->schema().arguments(), node.arguments);
-      call.results = with_same(node.op->schema().returns(), node.results);
-      if (!merge(call)) result.nodes.push_back(std::move(call));
+      const FunctionSchema& schema = node.op->schema();
+      Node call{node.op, with_same(schema.arguments(), node.arguments), with_same(schema.returns(), node.results),
+                node.site, node.no_grad};
+      if (!merge(call)) result_.nodes.push_back(std::move(call));
       for_each_written(node, [&](ValueId id) { ++versions_[index(memory_[index(id)])]; });
     }
-    for (LeafGrad& grad : result.grads) grad = {of(grad.leaf), of(grad.grad)};
-    for (ValueId& output : result.outputs) output = of(output);
-    for (std::size_t i = 0; i < memory_.size(); ++i) result.values[i].memory = memory_[i];
-    return renumbered(result);
+    for (LeafGrad& grad : result_.grads) grad = {of(grad.leaf), of(grad.grad)};
+    for (ValueId& output : result_.outputs) output = of(output);
+    for (std::size_t i = 0; i < memory_.size(); ++i) result_.values[i].memory = memory_[i];
+    return renumbered(std::move(result_));
   }
 
  private:
+  // A pure call of the result, and how often what it takes had been written to.
+  struct Made {
+    std::size_t number;
+    std::vector<std::uint64_t> versions;
+  };
+
   ValueId of(ValueId id) const { return id == kNoValue ? id : same_[index(id)]; }
   Stack with_same(const ArgumentList& arguments, const Stack& values) const {
     return with_values(arguments, values, [this](ValueId id) { return of(id); });
   }
 
-  // What a call is and takes, with the number of writes to each tensor; empty if that cannot be told.
-  std::string key_of(const Node& call) const {
-    const ArgumentList arguments = call.op->schema().arguments();
-    std::string key = fmt::format("{}{}", static_cast<const void*>(call.op), call.no_grad ? " no_grad" : "");
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const std::string text = text_of(arguments[i].type(), call.arguments[i]);
-      if (text.find('<') != std::string::npos) return {};  // an object
-      key += "\n" + text;
-      for_each_value_of(arguments[i], call.arguments[i],
-                        [&](ValueId id) { key += fmt::format("@{}", versions_[index(memory_[index(id)])]); });
-    }
-    return key;
+  // How often the tensors that a call takes were written to so far.
+  std::vector<std::uint64_t> versions_of(const Node& call) const {
+    std::vector<std::uint64_t> versions;
+    for_each_argument(call, [&](ValueId id) { versions.push_back(versions_[index(memory_[index(id)])]); });
+    return versions;
   }
 
   static std::vector<ValueId> results_of(const Node& call) {
@@ -84,15 +82,20 @@ class Merger {
            !(has_left_[index(memory)] && has_left_[index(other)]);
   }
 
-  // Whether an earlier call stands for this one from now on.
+  // Whether an earlier call stands for this one from now on; else it is the next one of the result.
   bool merge(const Node& call) {
     if (!is_pure(call)) return false;
-    const std::string key = key_of(call);
-    if (key.empty()) return false;
-    const std::vector<ValueId> results = results_of(call);
-    const auto [found, is_new] = made_.try_emplace(key, results);
-    if (is_new) return false;
-    const std::vector<ValueId>& first = found->second;
+    const std::uint64_t hash = hash_of(call);
+    const std::vector<std::uint64_t> versions = versions_of(call);
+    const auto [begin, end] = made_.equal_range(hash);
+    const auto found = std::find_if(begin, end, [&](const auto& made) {
+      return made.second.versions == versions && is_same_call(result_.nodes[made.second.number], call);
+    });
+    if (found == end) {
+      made_.emplace(hash, Made{result_.nodes.size(), versions});
+      return false;
+    }
+    const std::vector<ValueId> first = results_of(result_.nodes[found->second.number]), results = results_of(call);
     if (!std::ranges::equal(first, results, [this](ValueId a, ValueId b) { return can_stand_for(a, b); })) return false;
     for (std::size_t i = 0; i < results.size(); ++i) stand_for(first[i], results[i]);
     return true;
@@ -114,7 +117,8 @@ class Merger {
   // that is written to, whether one in it is changed beside its elements, and how often it was written to so far.
   std::vector<bool> is_left_, has_left_, is_written_, is_changed_;
   std::vector<std::uint64_t> versions_;
-  std::unordered_map<std::string, std::vector<ValueId>> made_;
+  std::unordered_multimap<std::uint64_t, Made> made_;  // by the hash of the call
+  Graph result_;
 };
 
 }  // namespace

@@ -39,15 +39,14 @@ class Uses {
 
 Graph eliminate_dead_code(const Graph& graph) {
   Uses uses(graph);
-  Graph result = graph;
-  result.nodes.clear();
+  Graph result = without_calls(graph);
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
     if (!uses.is_needed(*node)) continue;
     for_each_argument(*node, [&](ValueId id) { uses.use(id); });
     result.nodes.push_back(*node);
   }
   std::ranges::reverse(result.nodes);
-  return renumbered(result);
+  return renumbered(std::move(result));
 }
 
 }  // namespace keyway::inline v1::graph

@@ -129,3 +129,32 @@ def test_an_input_that_is_written_to_before_the_normalization_is_convolved_befor
 def test_a_program_as_it_is_written_cannot_be_frozen() -> None:
     with pytest.raises(kw.ValueError, match="only a graph of what is executed can be frozen"):
         graph.capture(lambda x: x.exp(), kw.ones(2), level="program").frozen()
+
+
+def test_products_of_several_rows_take_a_copy_of_a_weight_that_lies_as_they_read_it() -> None:
+    weight, bias = kw.randn(16, 8), kw.randn(16)
+
+    def program(x: kw.Tensor) -> kw.Tensor:
+        return nn.functional.linear(x, weight, bias) + x @ weight.t()
+
+    for rows, copies in ((12, 1), (3, 0)):
+        x = kw.randn(rows, 8)
+        ordered = graph.capture(program, x).without_common_subexpressions().with_ordered_weights()
+        assert names(ordered).count("clone") == copies
+        kw.testing.assert_close(ordered(x), program(x))
+        frozen = ordered.frozen()
+        assert "clone" not in names(frozen) and names(frozen)[-3:] == ["addmm", "mm", "add.Tensor"]
+        kw.testing.assert_close(frozen(x), program(x))
+
+
+def test_weights_that_the_graph_writes_to_or_is_given_are_not_copied() -> None:
+    weight = kw.randn(16, 8)
+
+    def trained(x: kw.Tensor) -> kw.Tensor:
+        weight.mul_(0.5)
+        return x @ weight.t()
+
+    x = kw.randn(12, 8)
+    assert "clone" not in names(graph.capture(trained, x).with_ordered_weights())
+    given = graph.capture(lambda x, w: x @ w.t(), x, weight).with_ordered_weights()
+    assert "clone" not in names(given)

@@ -104,6 +104,11 @@ class Graph:
         fixed statistics. The last bits of its results are others."""
         return self.with_calls(_graph.fold_batch_norm(self._calls))
 
+    def with_ordered_weights(self) -> Graph:
+        """The program in which products of several rows take a copy of a weight that lies as they read it, which frozen()
+        makes once. It takes memory beside the weight. Last bits may be others."""
+        return self.with_calls(_graph.order_weights(self._calls))
+
     def to_dot(self, names: Iterable[tuple[str, Tensor]] = ()) -> str:
         """The graph for Graphviz, in its language DOT. names: of state, as model.named_parameters() gives them."""
         return self._calls.to_dot(list(names))
@@ -301,14 +306,20 @@ def _tensors_in(tree: Any) -> list[Tensor]:
     return [leaf for leaf in leaves_of(tree) if isinstance(leaf, Tensor)]
 
 
+def _positional_names(function: Callable[..., Any]) -> list[str]:
+    if type(function) is types.FunctionType and not hasattr(function, "__wrapped__"):  # a signature takes its time
+        return list(function.__code__.co_varnames[:function.__code__.co_argcount])
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of what has no signature
+        return []
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
 def named_tensors(function: Callable[..., Any], args: tuple[Any, ...],
                   kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:
     """The tensors among the arguments, with the names of the parameters that they are, or are in."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # of what has no signature
-        parameters = []
-    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    positional = _positional_names(function)
     names = positional[: len(args)] + [""] * (len(args) - len(positional))
     named = [(name, leaf) for name, arg in zip(names, args) for leaf in _tensors_in(arg)]
     return named + [(name, leaf) for name, arg in kwargs.items() for leaf in _tensors_in(arg)]

@@ -66,7 +66,7 @@ class Compiled:
         if graph.level == "executed":
             graph = graph.without_common_subexpressions().without_dead_code()
             if self._freeze:
-                graph = graph.with_folded_batch_norm().frozen()
+                graph = graph.with_folded_batch_norm().with_ordered_weights().frozen()
         self._graphs = [graph, *self._graphs[:_MOST_GRAPHS - 1]]
         return captured.results
 

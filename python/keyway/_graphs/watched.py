@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from keyway.nn.modules import _changes
+from keyway.nn.modules import module as modules
 from keyway.nn.modules.module import Module
 
 # Values that are what they are: those that are equal are one.
@@ -123,10 +124,11 @@ def is_same(now: Any, was: Any) -> bool:
     return repr(now) == repr(was) if type(was) is complex else bool(now == was)
 
 
-def _globals_of(code: types.CodeType) -> set[str]:
+@functools.lru_cache(maxsize=1024)  # to disassemble takes longer than to call a small model
+def _globals_of(code: types.CodeType) -> frozenset[str]:
     """The global variables that a function reads, or functions and comprehensions within it."""
     names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return names.union(*(_globals_of(part) for part in code.co_consts if isinstance(part, types.CodeType)))
+    return frozenset(names).union(*(_globals_of(part) for part in code.co_consts if isinstance(part, types.CodeType)))
 
 
 def _members_of(module: Module) -> dict[str, Any]:
@@ -156,34 +158,23 @@ def _reader_of_global(names: dict[str, Any], name: str) -> Callable[[], Any]:
 
 
 class _Noting:
-    """Has each call of a module note it, while any thread is in a capture: calls cost nothing more without one."""
+    """Has each call of a module note it, while any thread is in a capture."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._captures = 0
-        self._call: Any = None  # Module.__call__ without a capture
         self.of_thread = threading.local()
 
     def begin(self) -> None:
         with self._lock:
             self._captures += 1
-            if self._captures > 1:
-                return
-            call = self._call = Module.__call__
-
-            def noting(module: Module, *args: Any, **kwargs: Any) -> Any:
-                watched = current()
-                if watched is not None:
-                    watched.add_module(module)
-                return call(module, *args, **kwargs)
-
-            Module.__call__ = noting  # type: ignore[assignment, method-assign]
+            modules.listener = _note_module
 
     def end(self) -> None:
         with self._lock:
             self._captures -= 1
             if self._captures == 0:
-                Module.__call__ = self._call  # type: ignore[method-assign]
+                modules.listener = None
 
 
 _noting = _Noting()
@@ -192,6 +183,12 @@ _noting = _Noting()
 def current() -> Watched | None:
     """That of the capture that this thread is in."""
     return getattr(_noting.of_thread, "watched", None)
+
+
+def _note_module(module: Module) -> None:
+    watched = current()
+    if watched is not None:
+        watched.add_module(module)
 
 
 def note_schedule() -> None:

@@ -17,6 +17,8 @@ from keyway.utils.hooks import RemovableHandle
 
 M = TypeVar("M", bound="Module")
 
+listener: Callable[[Module], None] | None = None  # told of each call, while a thread is in a capture
+
 
 @with_device_methods
 class Module(State):
@@ -47,6 +49,8 @@ class Module(State):
         raise keyway.NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if listener is not None:
+            listener(self)
         if not self._was_hooked:
             return self.forward(*args, **kwargs)
         return self._call_with_hooks(args, kwargs)
