@@ -42,8 +42,9 @@ Vars scattered(const Call& call) {
       {"sum", "add"}, {"prod", "mul"}, {"amax", "max"}, {"amin", "min"}, {"multiply", "mul"}};
   for (const auto& [from, to] : kNames) reduce = reduce == from ? to : reduce;
   if (reduce == "mean") call.refuse("a 'reduce' of mean");
-  const Var source = call.takes("src") ? cut_to_index(call, call.as("src", dtype))
-                                       : call.node("Expand", {call.as("value", dtype), call.shape(call.tensor("index"))});
+  const Var source = call.takes("src")
+                         ? cut_to_index(call, call.as("src", dtype))
+                         : call.node("Expand", {call.as("value", dtype), call.shape(call.tensor("index"))});
   return call.node("ScatterElements", {call.tensor("self"), call.tensor("index"), source},
                    {{"axis", call.dim("dim")}, {"reduction", std::string_view(reduce)}});
 }
@@ -52,7 +53,7 @@ Vars scattered(const Call& call) {
 struct Places {
   std::vector<std::int64_t> dims;
   Var indices;
-  std::int64_t rank = 0;                // of the tensors of indices
+  std::int64_t rank = 0;                 // of the tensors of indices
   std::vector<std::int64_t> perm, back;  // of the tensor, and of the result
   bool moves = false;
 };
@@ -62,7 +63,8 @@ Places places_of(const Call& call) {
   const std::vector<std::int64_t> ranks = call.ranks("indices");
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i].name.empty()) continue;
-    if (indices[i].dtype == kBool || indices[i].dtype == kByte) call.refuse("a mask, which gives as many elements as it has");
+    if (indices[i].dtype == kBool || indices[i].dtype == kByte)
+      call.refuse("a mask, which gives as many elements as it has");
     places.dims.push_back(static_cast<std::int64_t>(i));
     places.rank = std::max(places.rank, ranks[i]);
   }
@@ -77,7 +79,8 @@ Places places_of(const Call& call) {
   std::vector<Var> columns;
   for (const std::int64_t dim : places.dims) {
     const Var index = call.cast(indices[static_cast<std::size_t>(dim)], kLong);
-    columns.push_back(call.unsqueeze(places.dims.size() == 1 ? index : call.node("Add", {index, zeros}), {places.rank}));
+    columns.push_back(
+        call.unsqueeze(places.dims.size() == 1 ? index : call.node("Add", {index, zeros}), {places.rank}));
   }
   places.indices = columns.size() == 1 ? columns[0] : call.node("Concat", columns, {{"axis", places.rank}});
   places.perm = places.dims;
@@ -108,7 +111,8 @@ Vars indexed(const Call& call) {
 
 std::vector<std::int64_t> inverse(const std::vector<std::int64_t>& perm) {
   std::vector<std::int64_t> inverse(perm.size());
-  for (std::size_t i = 0; i < perm.size(); ++i) inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < perm.size(); ++i)
+    inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
   return inverse;
 }
 
@@ -136,9 +140,8 @@ Vars sorted(const Call& call) {
   if (call.rank("self") == 0) call.refuse("a tensor without dimensions");
   const Var x = call.tensor("self");
   const std::int64_t dim = call.dim("dim");
-  std::vector<Var> results =
-      call.nodes("TopK", {x, call.shape(x, dim)}, {x.dtype, kLong},
-                 {{"axis", dim}, {"largest", call.flag("descending")}, {"sorted", true}});
+  std::vector<Var> results = call.nodes("TopK", {x, call.shape(x, dim)}, {x.dtype, kLong},
+                                        {{"axis", dim}, {"largest", call.flag("descending")}, {"sorted", true}});
   if (call.word() == "places") return results[1];
   return results;
 }
@@ -150,7 +153,6 @@ constexpr Mapping kIndexing[] = {
     {"argsort.stable", sorted, "places"},
     {"embedding", embedded},
     {"gather", gathered},
-    {"index.Tensor", indexed},
     {"index_put", index_written},
     {"index_select", index_selected},
     {"scatter.reduce", scattered},
