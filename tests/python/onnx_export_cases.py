@@ -8,7 +8,8 @@ from typing import Any, Callable
 import keyway as kw
 from keyway.library import operator_function
 
-OPERATORS_THAT_NO_CASE_HAS: set[str] = set()
+# Elements that are not set; and what a capture has other calls for.
+OPERATORS_THAT_NO_CASE_HAS = {"empty.memory_format", "empty_like", "new_empty"} | {"_to_copy", "data", "pin_memory", "to.dtype_layout"}
 
 
 @dataclass
@@ -368,6 +369,10 @@ def indexed():
     add("scatter_add", X, 0, index, kw.randn(2, 3), rows=False)
     for reduce in "sum prod amax amin".split():
         add(f"scatter_reduce.two {reduce}", X, 0, index, kw.randn(2, 3), reduce, rows=False)
+    add("select_scatter", X, kw.randn(3), 1, 2, rows="all")
+    add("select_scatter last", X, kw.randn(3), 1, -1, rows="all")
+    add("slice_scatter", X, kw.randn(3, 2), 1, 1, 3, rows="all")
+    add("slice_scatter to the end", X, kw.randn(3, 2), 1, -2, None, rows="all")
     add("topk", X, 2)
     add("topk of the smallest", X, 2, 0, False)
     ties = kw.tensor([[3.0, 1.0, 3.0, 1.0], [0.0, 0.0, 2.0, 2.0]])
@@ -388,6 +393,9 @@ def layers():
     add("rms_norm", X, [4], weight)
     add("group_norm", IMAGE, 2, weight, bias)
     add("dropout", X, 0.5, False)
+    for name in "l1_loss mse_loss".split():
+        for reduction in range(3):
+            add(f"{name} {reduction}", X, Q, reduction, rows="all")
     q, k, v = kw.randn(2, 3, 5, 4), kw.randn(2, 3, 6, 4), kw.randn(2, 3, 6, 4)
     add("scaled_dot_product_attention", q, k, v, rows="all")
     add("scaled_dot_product_attention causal", q, q + 1, v[:, :, :5], None, 0.0, True, rows="all")

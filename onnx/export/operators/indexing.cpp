@@ -2,6 +2,7 @@
 #include <keyway/onnx/export/operators/common.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace keyway::inline v1::onnx::exporter {
 
@@ -146,6 +147,30 @@ Vars sorted(const Call& call) {
   return results;
 }
 
+// A tensor with another part of a dimension: what lies before it, the part, and what lies behind.
+Var with_part(const Call& call, const Var& start, const Var& end, const Var& part) {
+  const Var x = call.tensor("self");
+  const std::int64_t dim = call.dim("dim");
+  const Var first = call.ints(std::vector<std::int64_t>{0});
+  const Var last = call.ints(std::vector{std::numeric_limits<std::int64_t>::max()});
+  const std::vector<Var> parts{call.slice(x, dim, first, start), call.cast(part, x.dtype), call.slice(x, dim, end, last)};
+  return call.node("Concat", parts, {{"axis", dim}});
+}
+Vars with_selected(const Call& call) {
+  const std::int64_t index = call.integer("index");
+  const std::int64_t end = index == -1 ? std::numeric_limits<std::int64_t>::max() : index + 1;
+  const Var part = call.unsqueeze(call.tensor("src"), {call.dim("dim")});
+  return with_part(call, call.ints(std::vector{index}), call.ints(std::vector{end}), part);
+}
+Vars with_slice(const Call& call) {
+  if (call.integer("step") != 1) call.refuse("a 'step' other than 1");
+  if (call.has("start") && call.has("end") && call.integer("start") > call.integer("end")) call.refuse("an empty slice");
+  const Var start = call.has("start") ? call.ints(call.size("start")) : call.ints(std::vector<std::int64_t>{0});
+  const std::int64_t last = std::numeric_limits<std::int64_t>::max();
+  const Var end = call.has("end") ? call.ints(call.size("end")) : call.ints(std::vector{last});
+  return with_part(call, start, end, call.tensor("src"));
+}
+
 constexpr Mapping kIndexing[] = {
     {"_index", indexed},
     {"_index_put", index_written},
@@ -161,6 +186,8 @@ constexpr Mapping kIndexing[] = {
     {"scatter.value_reduce", scattered},
     {"scatter_add", scattered, "add"},
     {"scatter_reduce.two", scattered},
+    {"select_scatter", with_selected},
+    {"slice_scatter", with_slice},
     {"sort", sorted},
     {"sort.stable", sorted},
     {"take", taken},

@@ -75,6 +75,17 @@ Vars dropped(const Call& call) {
   return call.tensor("input");
 }
 
+// Of squares or sizes of differences: each, their mean, or their sum.
+Vars loss(const Call& call) {
+  const ScalarType dtype = call.result_dtype();
+  const Var difference = call.node("Sub", {call.as("self", dtype), call.as("target", dtype)});
+  const bool is_square = call.word() == "square";
+  const Var size = is_square ? call.node("Mul", {difference, difference}) : call.node("Abs", {difference});
+  const std::int64_t reduction = call.integer("reduction");
+  if (reduction == 0) return size;
+  return call.node(reduction == 1 ? "ReduceMean" : "ReduceSum", {size}, {{"keepdims", false}});
+}
+
 // What is added to the products: -inf where a query may not see a key.
 Var mask_of(const Call& call, const Var& scores) {
   const ScalarType dtype = scores.dtype;
@@ -194,8 +205,10 @@ constexpr Mapping kLayers[] = {
     {"dropout", dropped},
     {"group_norm", group_norm},
     {"gru.input", recurrent, "GRU"},
+    {"l1_loss", loss},
     {"layer_norm", layer_norm},
     {"lstm.input", recurrent, "LSTM"},
+    {"mse_loss", loss, "square"},
     {"native_layer_norm", layer_norm},
     {"rms_norm", rms_norm},
     {"rnn_relu.input", recurrent, "Relu"},
