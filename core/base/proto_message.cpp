@@ -46,7 +46,9 @@ ProtoMessage& ProtoMessage::text(unsigned field, std::string_view value, bool is
   return *this;
 }
 
-ProtoMessage& ProtoMessage::message(unsigned field, const ProtoMessage& value) { return text(field, value.bytes(), true); }
+ProtoMessage& ProtoMessage::message(unsigned field, const ProtoMessage& value) {
+  return text(field, value.bytes(), true);
+}
 
 ProtoMessage& ProtoMessage::numbers(unsigned field, ArrayRef<double> values) {
   if (values.empty()) return *this;

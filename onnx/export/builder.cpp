@@ -2,12 +2,12 @@
 #include <keyway/core/schema/lexer.h>
 #include <keyway/onnx/export/builder.h>
 #include <keyway/onnx/import/format/element_type.h>
+#include <keyway/ops/copy.h>
+#include <keyway/ops/creation.h>
 
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
-#include <keyway/ops/copy.h>
-#include <keyway/ops/creation.h>
 
 namespace keyway::inline v1::onnx::exporter {
 
@@ -151,7 +151,8 @@ Var Builder::constant(const Tensor& tensor) {
 Var Builder::number(const Scalar& number, ScalarType dtype) { return constant(full({}, number, dtype)); }
 Var Builder::integers(const std::vector<std::int64_t>& integers) {
   Tensor tensor = empty({static_cast<std::int64_t>(integers.size())}, kLong);
-  if (!integers.empty()) std::memcpy(tensor.mutable_data_ptr(), integers.data(), integers.size() * sizeof(std::int64_t));
+  if (!integers.empty())
+    std::memcpy(tensor.mutable_data_ptr(), integers.data(), integers.size() * sizeof(std::int64_t));
   return constant(tensor);
 }
 
@@ -164,9 +165,10 @@ std::string Builder::model(int opset, const std::string& graph_name,
   for (const auto* tensors : {&state_, &numbers_}) {
     for (const auto& [name, tensor] : *tensors) {
       const auto outside = external.find(name);
-      graph.message(graph_field::kInitializer, outside != external.end()
-                                                   ? outside->second
-                                                   : tensor_header(name, tensor).text(tensor_field::kRaw, elements_of(tensor)));
+      graph.message(graph_field::kInitializer,
+                    outside != external.end()
+                        ? outside->second
+                        : tensor_header(name, tensor).text(tensor_field::kRaw, elements_of(tensor)));
     }
   }
   for (const std::string& input : inputs_) graph.text(graph_field::kInput, input, true);

@@ -161,9 +161,7 @@ ScalarType Call::result_dtype(std::size_t result) const {
 std::int64_t Call::result_rank(std::size_t result) const {
   return static_cast<std::int64_t>(source_.sizes[graph::index(results_.at(result))].size());
 }
-Size Call::result_size(std::int64_t dim, std::size_t result) const {
-  return size_of_value(results_.at(result), dim);
-}
+Size Call::result_size(std::int64_t dim, std::size_t result) const { return size_of_value(results_.at(result), dim); }
 std::int64_t Call::fixed_result_size(std::int64_t dim, std::size_t result) const {
   return fixed(result_size(dim, result), fmt::format("size {} of the result", dim));
 }

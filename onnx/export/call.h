@@ -16,7 +16,7 @@ namespace keyway::inline v1::onnx::exporter {
 // The results of a call, in order; one that is not there has no name.
 struct Vars : std::vector<Var> {
   using std::vector<Var>::vector;
-  Vars(Var one) : std::vector<Var>{std::move(one)} {}       // NOLINT
+  Vars(Var one) : std::vector<Var>{std::move(one)} {}               // NOLINT
   Vars(std::vector<Var> all) : std::vector<Var>(std::move(all)) {}  // NOLINT
 };
 

@@ -36,16 +36,16 @@ graph::Graph captured(const graph::Graph& graph, const Node& node, std::vector<V
   const ArgumentList schema = node.op->schema().arguments();
   const NoGradGuard no_grad;
   const ExcludeDispatchKeyGuard unrecorded(kAutogradKeys);
-  graph::Capture capture(Level::Executed);
   std::map<ValueId, TensorBase> tensors;
   graph::for_each_argument(node, [&](ValueId id) {
     if (tensors.contains(id)) return;
     const TensorInfo& info = graph.values[index(id)].info;
-    const Tensor tensor = empty_strided(info.sizes, info.strides, TensorOptions(info.dtype).device(DeviceType::Meta));
-    tensors.emplace(id, tensor);
+    const auto options = TensorOptions(info.dtype).device(DeviceType::Meta);
+    tensors.emplace(id, empty_strided(info.sizes, info.strides, options));
     arguments.push_back(id);
-    capture.add_argument(tensor);
   });
+  graph::Capture capture(Level::Executed);
+  for (const ValueId id : arguments) capture.add_argument(Tensor(tensors.at(id)));
   Stack stack = graph::with_tensors(schema, node.arguments, [&](ValueId id) { return tensors.at(id); });
   if (const int at = node.op->info().boxed.device; at >= 0 && tensors.empty())
     stack[static_cast<std::size_t>(at)] = IValue(Device(DeviceType::Meta));
@@ -158,17 +158,17 @@ void replace_fixed_batch_norms(graph::Graph& graph) {
   }
 }
 
+// Of a graph whose views are known to lie in the memory of inputs.
 void refuse_writes(const graph::Graph& graph) {
   for (const Node& node : graph.nodes) {
     if (!writes(node)) continue;
-    std::string name = "an argument";
     graph::for_each_written(node, [&](ValueId id) {
       for (const graph::Input& input : graph.inputs) {
-        if (input.value == id) name = fmt::format("{} '{}'", input.is_state ? "its state" : "its argument", input.name);
+        KEYWAY_CHECK(graph::memory_of(graph, input.value) != graph::memory_of(graph, id),
+                     "ONNX export: {} writes to its {} '{}', which a model cannot: call eval() of a module in training",
+                     call_of(node), input.is_state ? "state" : "argument", input.name);
       }
     });
-    KEYWAY_FAIL(Value, "ONNX export: the program writes to {}, which a model cannot: of a module in training, call eval()",
-                name);
   }
 }
 
@@ -182,8 +182,8 @@ graph::Graph expanded(graph::Graph graph) {
   replace_fixed_batch_norms(graph);
   if (std::ranges::any_of(graph.nodes, writes)) {
     graph.level = Level::Executed;  // what the calls do without gradients
-    graph = graph::functionalize(graph);
     refuse_writes(graph);
+    graph = graph::functionalize(graph);
   }
   graph.level = Level::Executed;
   graph = graph::eliminate_dead_code(graph);

@@ -25,7 +25,7 @@ class Exporter {
  public:
   Exporter(const graph::Program& program, const ExportOptions& options)
       : source_(source_of(program)), options_(options), vars_(source_.graph.values.size()) {
-    arguments_ = source_.graph.argument_count();
+    for (const graph::Input& input : source_.graph.inputs) arguments_ += input.is_state ? 0 : 1;
     const auto check_names = [](const std::vector<std::string>& names, std::size_t count, const char* what) {
       KEYWAY_CHECK(names.empty() || names.size() == count, "ONNX export: there are {} names of {}s, and {} {}s",
                    names.size(), what, count, what);

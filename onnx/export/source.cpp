@@ -149,7 +149,8 @@ void add_formulas(const std::string& text, Source& source) {
   for (std::size_t call = 0; call < source.graph.nodes.size(); ++call) {
     const std::size_t end = text.find('\n', begin);
     const ArgumentList schema = source.graph.nodes[call].op->schema().arguments();
-    const std::vector<std::string_view> texts = ArgumentTexts(std::string_view(text).substr(begin, end - begin)).of(schema);
+    const std::vector<std::string_view> texts =
+        ArgumentTexts(std::string_view(text).substr(begin, end - begin)).of(schema);
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const bool has_numbers = !texts[i].empty() && texts[i].find_first_of("%'") == std::string_view::npos;
       if (!has_numbers) continue;

@@ -42,9 +42,8 @@ Vars gelu_of(const Call& call) {
 Vars gated(const Call& call) {
   const std::int64_t dim = call.dim("dim");
   const std::int64_t half = call.fixed_size_of("self", dim) / 2;
-  const std::vector<Var> parts =
-      call.nodes("Split", {x_of(call), call.ints(std::vector{half, half})}, {call.result_dtype(), call.result_dtype()},
-                 {{"axis", dim}});
+  const std::vector<Var> parts = call.nodes("Split", {x_of(call), call.ints(std::vector{half, half})},
+                                            {call.result_dtype(), call.result_dtype()}, {{"axis", dim}});
   return call.node("Mul", {parts[0], call.node("Sigmoid", {parts[1]})});
 }
 
@@ -54,7 +53,9 @@ Vars shrunk(const Call& call) {
   return call.node("Shrink", {x_of(call)}, {{"lambd", lambda}, {"bias", is_soft ? lambda : 0.0}});
 }
 
-Vars hard_sigmoid(const Call& call) { return call.node("HardSigmoid", {x_of(call)}, {{"alpha", 1.0 / 6}, {"beta", 0.5}}); }
+Vars hard_sigmoid(const Call& call) {
+  return call.node("HardSigmoid", {x_of(call)}, {{"alpha", 1.0 / 6}, {"beta", 0.5}});
+}
 Vars hard_tanh(const Call& call) {
   const ScalarType dtype = call.result_dtype();
   return call.node("Clip", {x_of(call), call.as("min_val", dtype), call.as("max_val", dtype)});

@@ -17,7 +17,8 @@ Vars convolved(const Call& call) {
   const bool is_single = call.rank("input") == static_cast<std::int64_t>(count) + 1;
   const bool is_transposed = call.takes("transposed") ? call.flag("transposed") : call.word() == "ConvTranspose";
   std::vector<std::int64_t> kernel;
-  for (std::size_t i = 0; i < count; ++i) kernel.push_back(call.fixed_size_of("weight", static_cast<std::int64_t>(i) + 2));
+  for (std::size_t i = 0; i < count; ++i)
+    kernel.push_back(call.fixed_size_of("weight", static_cast<std::int64_t>(i) + 2));
   Attributes attributes{{"dilations", call.spatial("dilation", count)},
                         {"group", call.integer("groups")},
                         {"kernel_shape", kernel},

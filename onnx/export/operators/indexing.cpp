@@ -2,6 +2,7 @@
 #include <keyway/onnx/export/operators/common.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace keyway::inline v1::onnx::exporter {
 
@@ -42,8 +43,9 @@ Vars scattered(const Call& call) {
       {"sum", "add"}, {"prod", "mul"}, {"amax", "max"}, {"amin", "min"}, {"multiply", "mul"}};
   for (const auto& [from, to] : kNames) reduce = reduce == from ? to : reduce;
   if (reduce == "mean") call.refuse("a 'reduce' of mean");
-  const Var source = call.takes("src") ? cut_to_index(call, call.as("src", dtype))
-                                       : call.node("Expand", {call.as("value", dtype), call.shape(call.tensor("index"))});
+  const Var source = call.takes("src")
+                         ? cut_to_index(call, call.as("src", dtype))
+                         : call.node("Expand", {call.as("value", dtype), call.shape(call.tensor("index"))});
   return call.node("ScatterElements", {call.tensor("self"), call.tensor("index"), source},
                    {{"axis", call.dim("dim")}, {"reduction", std::string_view(reduce)}});
 }
@@ -52,7 +54,7 @@ Vars scattered(const Call& call) {
 struct Places {
   std::vector<std::int64_t> dims;
   Var indices;
-  std::int64_t rank = 0;                // of the tensors of indices
+  std::int64_t rank = 0;                 // of the tensors of indices
   std::vector<std::int64_t> perm, back;  // of the tensor, and of the result
   bool moves = false;
 };
@@ -62,7 +64,8 @@ Places places_of(const Call& call) {
   const std::vector<std::int64_t> ranks = call.ranks("indices");
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i].name.empty()) continue;
-    if (indices[i].dtype == kBool || indices[i].dtype == kByte) call.refuse("a mask, which gives as many elements as it has");
+    if (indices[i].dtype == kBool || indices[i].dtype == kByte)
+      call.refuse("a mask, which gives as many elements as it has");
     places.dims.push_back(static_cast<std::int64_t>(i));
     places.rank = std::max(places.rank, ranks[i]);
   }
@@ -77,7 +80,8 @@ Places places_of(const Call& call) {
   std::vector<Var> columns;
   for (const std::int64_t dim : places.dims) {
     const Var index = call.cast(indices[static_cast<std::size_t>(dim)], kLong);
-    columns.push_back(call.unsqueeze(places.dims.size() == 1 ? index : call.node("Add", {index, zeros}), {places.rank}));
+    columns.push_back(
+        call.unsqueeze(places.dims.size() == 1 ? index : call.node("Add", {index, zeros}), {places.rank}));
   }
   places.indices = columns.size() == 1 ? columns[0] : call.node("Concat", columns, {{"axis", places.rank}});
   places.perm = places.dims;
@@ -108,7 +112,8 @@ Vars indexed(const Call& call) {
 
 std::vector<std::int64_t> inverse(const std::vector<std::int64_t>& perm) {
   std::vector<std::int64_t> inverse(perm.size());
-  for (std::size_t i = 0; i < perm.size(); ++i) inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < perm.size(); ++i)
+    inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
   return inverse;
 }
 
@@ -136,11 +141,34 @@ Vars sorted(const Call& call) {
   if (call.rank("self") == 0) call.refuse("a tensor without dimensions");
   const Var x = call.tensor("self");
   const std::int64_t dim = call.dim("dim");
-  std::vector<Var> results =
-      call.nodes("TopK", {x, call.shape(x, dim)}, {x.dtype, kLong},
-                 {{"axis", dim}, {"largest", call.flag("descending")}, {"sorted", true}});
+  std::vector<Var> results = call.nodes("TopK", {x, call.shape(x, dim)}, {x.dtype, kLong},
+                                        {{"axis", dim}, {"largest", call.flag("descending")}, {"sorted", true}});
   if (call.word() == "places") return results[1];
   return results;
+}
+
+// A tensor with another part of a dimension: what lies before it, the part, and what lies behind.
+Var with_part(const Call& call, const Var& start, const Var& end, const Var& part) {
+  const Var x = call.tensor("self");
+  const std::int64_t dim = call.dim("dim");
+  const Var first = call.ints(std::vector<std::int64_t>{0});
+  const Var last = call.ints(std::vector{std::numeric_limits<std::int64_t>::max()});
+  const std::vector<Var> parts{call.slice(x, dim, first, start), call.cast(part, x.dtype), call.slice(x, dim, end, last)};
+  return call.node("Concat", parts, {{"axis", dim}});
+}
+Vars with_selected(const Call& call) {
+  const std::int64_t index = call.integer("index");
+  const std::int64_t end = index == -1 ? std::numeric_limits<std::int64_t>::max() : index + 1;
+  const Var part = call.unsqueeze(call.tensor("src"), {call.dim("dim")});
+  return with_part(call, call.ints(std::vector{index}), call.ints(std::vector{end}), part);
+}
+Vars with_slice(const Call& call) {
+  if (call.integer("step") != 1) call.refuse("a 'step' other than 1");
+  if (call.has("start") && call.has("end") && call.integer("start") > call.integer("end")) call.refuse("an empty slice");
+  const Var start = call.has("start") ? call.ints(call.size("start")) : call.ints(std::vector<std::int64_t>{0});
+  const std::int64_t last = std::numeric_limits<std::int64_t>::max();
+  const Var end = call.has("end") ? call.ints(call.size("end")) : call.ints(std::vector{last});
+  return with_part(call, start, end, call.tensor("src"));
 }
 
 constexpr Mapping kIndexing[] = {
@@ -150,7 +178,6 @@ constexpr Mapping kIndexing[] = {
     {"argsort.stable", sorted, "places"},
     {"embedding", embedded},
     {"gather", gathered},
-    {"index.Tensor", indexed},
     {"index_put", index_written},
     {"index_select", index_selected},
     {"scatter.reduce", scattered},
@@ -159,6 +186,8 @@ constexpr Mapping kIndexing[] = {
     {"scatter.value_reduce", scattered},
     {"scatter_add", scattered, "add"},
     {"scatter_reduce.two", scattered},
+    {"select_scatter", with_selected},
+    {"slice_scatter", with_slice},
     {"sort", sorted},
     {"sort.stable", sorted},
     {"take", taken},

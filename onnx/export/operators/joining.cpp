@@ -61,7 +61,8 @@ Var reversed(const Call& call, const Var& x, const std::vector<std::int64_t>& di
 Vars flipped(const Call& call) {
   if (call.word() == "0") return reversed(call, call.tensor("self"), {0});
   if (call.word() == "1") return reversed(call, call.tensor("self"), {1});
-  return call.integers("dims").empty() ? Vars(call.tensor("self")) : reversed(call, call.tensor("self"), call.dims("dims"));
+  return call.integers("dims").empty() ? Vars(call.tensor("self"))
+                                       : reversed(call, call.tensor("self"), call.dims("dims"));
 }
 
 Vars rolled(const Call& call) {
@@ -114,14 +115,16 @@ Vars padded_somehow(const Call& call) {
 
 Vars shuffled(const Call& call) {
   if (call.rank("self") != 4) call.refuse("an input that has not 4 dimensions");
-  return call.node("DepthToSpace", {call.tensor("self")}, {{"blocksize", call.integer("upscale_factor")}, {"mode", "CRD"}});
+  return call.node("DepthToSpace", {call.tensor("self")},
+                   {{"blocksize", call.integer("upscale_factor")}, {"mode", "CRD"}});
 }
 
 Vars images_of_columns(const Call& call) {
   if (call.rank("self") != 3) call.refuse("an input that has not 3 dimensions");
   std::vector<std::int64_t> pads = call.pair("padding");
   pads.insert(pads.end(), {pads[0], pads[1]});
-  return call.node("Col2Im", {call.tensor("self"), call.ints(call.sizes("output_size")), call.ints(call.pair("kernel_size"))},
+  return call.node("Col2Im",
+                   {call.tensor("self"), call.ints(call.sizes("output_size")), call.ints(call.pair("kernel_size"))},
                    {{"dilations", call.pair("dilation")}, {"pads", pads}, {"strides", call.pair("stride")}});
 }
 

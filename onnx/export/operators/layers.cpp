@@ -44,7 +44,8 @@ Vars rms_norm(const Call& call) {
   const Var x = call.tensor("input");
   const std::vector<std::int64_t> dims = last_dims(static_cast<std::int64_t>(call.integers("normalized_shape").size()));
   if (!call.has("eps") && x.dtype != kFloat && x.dtype != kDouble) call.refuse("no 'eps', for narrow floats");
-  const double least = x.dtype == kFloat ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+  const double least =
+      x.dtype == kFloat ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
   const double eps = call.has("eps") ? call.real("eps") : least;
   const Var mean = call.node("ReduceMean", {call.node("Mul", {x, x}), call.ints(dims)}, {{"keepdims", true}});
   const Var root = call.node("Sqrt", {call.node("Add", {mean, call.number(eps, x.dtype)})});
@@ -72,6 +73,17 @@ Vars group_norm(const Call& call) {
 Vars dropped(const Call& call) {
   if (call.flag("train") && call.real("p") != 0) call.refuse("random numbers: call eval()");
   return call.tensor("input");
+}
+
+// Of squares or sizes of differences: each, their mean, or their sum.
+Vars loss(const Call& call) {
+  const ScalarType dtype = call.result_dtype();
+  const Var difference = call.node("Sub", {call.as("self", dtype), call.as("target", dtype)});
+  const bool is_square = call.word() == "square";
+  const Var size = is_square ? call.node("Mul", {difference, difference}) : call.node("Abs", {difference});
+  const std::int64_t reduction = call.integer("reduction");
+  if (reduction == 0) return size;
+  return call.node(reduction == 1 ? "ReduceMean" : "ReduceSum", {size}, {{"keepdims", false}});
 }
 
 // What is added to the products: -inf where a query may not see a key.
@@ -107,8 +119,8 @@ Vars attention(const Call& call) {
 Var ordered(const Call& call, const Var& weight, std::int64_t hidden, const std::vector<std::size_t>& gates) {
   if (gates.size() == 1) return weight;
   const std::vector<std::int64_t> sizes(gates.size(), hidden);
-  const std::vector<Var> parts =
-      call.nodes("Split", {weight, call.ints(sizes)}, std::vector<ScalarType>(gates.size(), weight.dtype), {{"axis", 0}});
+  const std::vector<Var> parts = call.nodes("Split", {weight, call.ints(sizes)},
+                                            std::vector<ScalarType>(gates.size(), weight.dtype), {{"axis", 0}});
   std::vector<Var> turned;
   for (const std::size_t gate : gates) turned.push_back(parts[gate]);
   return call.node("Concat", turned, {{"axis", 0}});
@@ -126,7 +138,8 @@ Var joined(const Call& call, const Recurrent& kind, const std::vector<Var>& para
   for (std::int64_t direction = 0; direction < kind.directions; ++direction) {
     const std::size_t first = at + static_cast<std::size_t>(direction * kind.weights);
     Var row = ordered(call, params[first], kind.hidden, kind.gates);
-    if (is_bias) row = call.node("Concat", {row, ordered(call, params[first + 1], kind.hidden, kind.gates)}, {{"axis", 0}});
+    if (is_bias)
+      row = call.node("Concat", {row, ordered(call, params[first + 1], kind.hidden, kind.gates)}, {{"axis", 0}});
     rows.push_back(call.unsqueeze(row, {0}));
   }
   return rows.size() == 1 ? rows[0] : call.node("Concat", rows, {{"axis", 0}});
@@ -134,37 +147,44 @@ Var joined(const Call& call, const Recurrent& kind, const std::vector<Var>& para
 
 // The state of a layer: rows of that of all layers.
 Var state_of(const Call& call, const Var& all, std::int64_t layer, std::int64_t directions) {
-  return call.slice(all, 0, call.ints(std::vector{layer * directions}), call.ints(std::vector{(layer + 1) * directions}));
+  return call.slice(all, 0, call.ints(std::vector{layer * directions}),
+                    call.ints(std::vector{(layer + 1) * directions}));
 }
 
 Vars recurrent(const Call& call) {
   const bool is_lstm = call.word() == "LSTM", is_gru = call.word() == "GRU";
   if (call.flag("train") && call.real("dropout") != 0) call.refuse("random numbers: call eval()");
-  const bool is_single = call.rank("input") == 2, has_bias = call.flag("has_biases");
+  const bool has_bias = call.flag("has_biases");
   const std::vector<Var> params = call.tensors("params");
-  std::vector<Var> states = is_lstm ? call.tensors("hx") : std::vector{call.tensor("hx")};
+  const std::vector<Var> states = is_lstm ? call.tensors("hx") : std::vector{call.tensor("hx")};
   const std::int64_t layers = call.integer("num_layers");
-  Recurrent kind{is_lstm ? "LSTM" : is_gru ? "GRU" : "RNN", {0}, call.flag("bidirectional") ? 2 : 1, 0, has_bias ? 4 : 2};
+  Recurrent kind{is_lstm  ? "LSTM"
+                 : is_gru ? "GRU"
+                          : "RNN",
+                 {0},
+                 call.flag("bidirectional") ? 2 : 1,
+                 0,
+                 has_bias ? 4 : 2};
   if (is_lstm) kind.gates = {0, 3, 1, 2};  // input, output, forget, cell
   if (is_gru) kind.gates = {1, 0, 2};      // update, reset, new
   kind.hidden = call.fixed_size_of_item("params", 1, 1);
   if (static_cast<std::int64_t>(params.size()) != layers * kind.directions * kind.weights)
     call.refuse("projections of the hidden state");
   Var x = call.tensor("input");
-  const bool is_batch_first = call.flag("batch_first") && !is_single;
+  const bool is_batch_first = call.flag("batch_first");
   if (is_batch_first) x = call.transpose(x, {1, 0, 2});
-  if (is_single) x = call.unsqueeze(x, {1});
-  for (Var& state : states) state = is_single ? call.unsqueeze(state, {1}) : state;
   std::vector<std::vector<Var>> last(states.size());
   for (std::int64_t layer = 0; layer < layers; ++layer) {
     const auto at = static_cast<std::size_t>(layer * kind.directions * kind.weights);
     std::vector<Var> inputs{x, joined(call, kind, params, at, false), joined(call, kind, params, at + 1, false),
                             has_bias ? joined(call, kind, params, at + 2, true) : Var(), Var()};
     for (const Var& state : states) inputs.push_back(state_of(call, state, layer, kind.directions));
-    Attributes attributes{{"hidden_size", kind.hidden}, {"direction", kind.directions == 2 ? "bidirectional" : "forward"}};
+    Attributes attributes{{"hidden_size", kind.hidden},
+                          {"direction", kind.directions == 2 ? "bidirectional" : "forward"}};
     if (is_gru) attributes.emplace_back("linear_before_reset", 1);
     if (call.word() == "Relu")
-      attributes.emplace_back("activations", std::vector<std::string>(static_cast<std::size_t>(kind.directions), "Relu"));
+      attributes.emplace_back("activations",
+                              std::vector<std::string>(static_cast<std::size_t>(kind.directions), "Relu"));
     const std::vector<Var> results =
         call.nodes(kind.op, inputs, std::vector<ScalarType>(1 + states.size(), x.dtype), attributes);
     // [sequence, directions, batch, hidden] to [sequence, batch, directions * hidden].
@@ -173,11 +193,9 @@ Vars recurrent(const Call& call) {
     for (std::size_t i = 0; i < states.size(); ++i) last[i].push_back(results[i + 1]);
   }
   if (is_batch_first) x = call.transpose(x, {1, 0, 2});
-  Vars results{is_single ? call.squeeze(x, {1}) : x};
-  for (const std::vector<Var>& parts : last) {
-    const Var all = parts.size() == 1 ? parts[0] : call.node("Concat", parts, {{"axis", 0}});
-    results.push_back(is_single ? call.squeeze(all, {1}) : all);
-  }
+  Vars results{x};
+  for (const std::vector<Var>& parts : last)
+    results.push_back(parts.size() == 1 ? parts[0] : call.node("Concat", parts, {{"axis", 0}}));
   return results;
 }
 
@@ -187,8 +205,10 @@ constexpr Mapping kLayers[] = {
     {"dropout", dropped},
     {"group_norm", group_norm},
     {"gru.input", recurrent, "GRU"},
+    {"l1_loss", loss},
     {"layer_norm", layer_norm},
     {"lstm.input", recurrent, "LSTM"},
+    {"mse_loss", loss, "square"},
     {"native_layer_norm", layer_norm},
     {"rms_norm", rms_norm},
     {"rnn_relu.input", recurrent, "Relu"},

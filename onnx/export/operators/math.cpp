@@ -7,7 +7,6 @@ namespace keyway::inline v1::onnx::exporter {
 
 namespace {
 
-
 // 'other' times 'alpha'.
 Var scaled(const Call& call, std::string_view name, ScalarType dtype) {
   const Var other = call.as(name, dtype);
@@ -125,8 +124,9 @@ Vars log_add_exp(const Call& call) {
   const Var larger = call.node("Max", {a, b});
   const Var distance = call.node("Neg", {call.node("Abs", {call.node("Sub", {a, b})})});
   const Var rest = call.node("Softplus", {distance});
-  return call.node("Where", {call.node("Equal", {a, b}, kBool), call.node("Add", {a, call.number(std::log(2.0), dtype)}),
-                             call.node("Add", {larger, rest})},
+  return call.node("Where",
+                   {call.node("Equal", {a, b}, kBool), call.node("Add", {a, call.number(std::log(2.0), dtype)}),
+                    call.node("Add", {larger, rest})},
                    dtype);
 }
 

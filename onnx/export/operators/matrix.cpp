@@ -31,7 +31,8 @@ Vars added(const Call& call, Var product) {
   return call.node("Add", {self, product});
 }
 Vars add_mm(const Call& call) {
-  if (!is_floating_point(call.result_dtype())) return added(call, times(call, call.tensor("mat1"), call.tensor("mat2")));
+  if (!is_floating_point(call.result_dtype()))
+    return added(call, times(call, call.tensor("mat1"), call.tensor("mat2")));
   return call.node("Gemm", {call.tensor("mat1"), call.tensor("mat2"), call.tensor("self")},
                    {{"alpha", call.real("alpha")}, {"beta", call.real("beta")}});
 }

@@ -85,7 +85,8 @@ Vars adaptive(const Call& call) {
   std::vector<std::int64_t> dims(count), kernel(count);
   std::iota(dims.begin(), dims.end(), rank - static_cast<std::int64_t>(count));
   if (std::ranges::all_of(sizes, [](std::int64_t size) { return size == 1; }))
-    return call.node(is_mean ? "ReduceMean" : "ReduceMax", {call.tensor("self"), call.ints(dims)}, {{"keepdims", true}});
+    return call.node(is_mean ? "ReduceMean" : "ReduceMax", {call.tensor("self"), call.ints(dims)},
+                     {{"keepdims", true}});
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t size = call.fixed_size_of("self", dims[i]);
     if (sizes[i] == 0 || size % sizes[i] != 0) call.refuse("windows of several sizes");
@@ -102,8 +103,9 @@ Vars resized(const Call& call) {
   const bool is_nearest = call.word() == "nearest" || call.word() == "exact";
   const bool aligns = call.takes("align_corners") && call.flag("align_corners");
   Attributes attributes{{"mode", is_nearest ? "nearest" : call.word()},
-                        {"coordinate_transformation_mode",
-                         call.word() == "nearest" ? "asymmetric" : aligns ? "align_corners" : "half_pixel"},
+                        {"coordinate_transformation_mode", call.word() == "nearest" ? "asymmetric"
+                                                           : aligns                 ? "align_corners"
+                                                                                    : "half_pixel"},
                         {"nearest_mode", call.word() == "exact" ? "round_prefer_ceil" : "floor"}};
   if (call.word() == "cubic") attributes.emplace_back("cubic_coeff_a", -0.75);
   const Var x = call.tensor("input");

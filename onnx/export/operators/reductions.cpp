@@ -65,9 +65,7 @@ Vars without_nan(const Call& call) {
 Vars all_or_any(const Call& call) {
   return call.cast(reduce(call, call.word(), call.cast(call.as("self", kBool), kInt)), kBool);
 }
-Vars count_nonzero_of(const Call& call) {
-  return reduce(call, "ReduceSum", call.cast(call.as("self", kBool), kLong));
-}
+Vars count_nonzero_of(const Call& call) { return reduce(call, "ReduceSum", call.cast(call.as("self", kBool), kLong)); }
 
 Var place_of(const Call& call, std::string_view op, const Var& x, bool keeps) {
   const bool is_bool = x.dtype == kBool;

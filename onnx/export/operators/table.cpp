@@ -8,14 +8,12 @@ namespace keyway::inline v1::onnx::exporter {
 namespace {
 
 constexpr Family (*kFamilies[])() = {
-    activation_family, comparison_family, convolution_family, creation_family,  indexing_family, joining_family,
-    layer_family,      math_family,       matrix_family,      pooling_family,   reduction_family, unary_family,
-    view_family,
+    activation_family, comparison_family, convolution_family, creation_family, indexing_family,
+    joining_family,    layer_family,      math_family,        matrix_family,   pooling_family,
+    reduction_family,  unary_family,      view_family,
 };
 
-int kind_of(ScalarType dtype) {
-  return dtype == kBool ? 0 : is_complex(dtype) ? 3 : is_floating_point(dtype) ? 2 : 1;
-}
+int kind_of(ScalarType dtype) { return dtype == kBool ? 0 : is_complex(dtype) ? 3 : is_floating_point(dtype) ? 2 : 1; }
 
 struct Part {
   ScalarType dtype;

@@ -22,9 +22,7 @@ Vars fraction(const Call& call) { return call.node("Sub", {x_of(call), cut_off(c
 
 Vars inverse_root(const Call& call) { return call.node("Reciprocal", {call.node("Sqrt", {x_of(call)})}); }
 Vars squared(const Call& call) { return call.node("Mul", {x_of(call), x_of(call)}); }
-Vars power_of_2(const Call& call) {
-  return call.node("Pow", {call.number(2, call.result_dtype()), x_of(call)});
-}
+Vars power_of_2(const Call& call) { return call.node("Pow", {call.number(2, call.result_dtype()), x_of(call)}); }
 // exp(x) - 1 = tanh(x / 2) * (exp(x) + 1), which is exact near 0.
 Vars exp_minus_1(const Call& call) {
   const Var x = x_of(call);
@@ -52,8 +50,12 @@ Vars log_10(const Call& call) { return logarithm(call, 10); }
 Vars error_rest(const Call& call) {
   return call.node("Sub", {call.number(1, call.result_dtype()), call.node("Erf", {x_of(call)})});
 }
-Vars to_radians(const Call& call) { return call.node("Mul", {x_of(call), call.number(M_PI / 180, call.result_dtype())}); }
-Vars to_degrees(const Call& call) { return call.node("Mul", {x_of(call), call.number(180 / M_PI, call.result_dtype())}); }
+Vars to_radians(const Call& call) {
+  return call.node("Mul", {x_of(call), call.number(M_PI / 180, call.result_dtype())});
+}
+Vars to_degrees(const Call& call) {
+  return call.node("Mul", {x_of(call), call.number(180 / M_PI, call.result_dtype())});
+}
 
 Vars logit_of(const Call& call) {
   Var x = x_of(call);

@@ -48,9 +48,7 @@ Vars exchanged_dims(const Call& call) {
   if (call.rank("self") == 0) return x_of(call);
   return call.transpose(x_of(call), exchanged(call.rank("self"), call.dim("dim0"), call.dim("dim1")));
 }
-Vars turned(const Call& call) {
-  return call.rank("self") < 2 ? x_of(call) : call.transpose(x_of(call), {1, 0});
-}
+Vars turned(const Call& call) { return call.rank("self") < 2 ? x_of(call) : call.transpose(x_of(call), {1, 0}); }
 Vars moved(const Call& call) {
   const std::int64_t rank = call.rank("self");
   const std::vector<std::int64_t> from = call.dims("source"), to = call.dims("destination");
@@ -130,7 +128,8 @@ Vars unbound(const Call& call) {
 }
 
 Vars diagonal_kept(const Call& call) {
-  return call.node("Trilu", {x_of(call), call.number(call.integer("diagonal"), kLong)}, {{"upper", call.word() == "upper"}});
+  return call.node("Trilu", {x_of(call), call.number(call.integer("diagonal"), kLong)},
+                   {{"upper", call.word() == "upper"}});
 }
 
 Vars real_part(const Call& call) {
