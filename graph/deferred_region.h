@@ -18,12 +18,14 @@ namespace keyway::inline v1::graph {
 // have the key Functionalize until the flush, so that a call in any thread comes here first.
 class DeferredRegion {
  public:
+  virtual ~DeferredRegion() = default;
   // A call at the key Functionalize of the region's thread, for the keys below: the arguments become the results.
-  void call(const OperatorEntry& op, DispatchKeySet below, Stack& values);
+  // Virtual as what captures call is: so a program that links them has this code only if it has regions.
+  virtual void call(const OperatorEntry& op, DispatchKeySet below, Stack& values);
   // Makes the recorded calls. May be called from any thread.
-  void flush(const std::string& why);
+  virtual void flush(const std::string& why);
   // Flushes if the tensor waits for a call of this region; whether it did.
-  bool flush_if_pending(const TensorBase& tensor, const std::string& why);
+  virtual bool flush_if_pending(const TensorBase& tensor, const std::string& why);
   bool has(const TensorBase& tensor) const;
   Deferred::Statistics statistics() const;
   std::string explain() const;

@@ -104,7 +104,7 @@ class Parser {
         accept_word(lexer, "default_dtype") ? parse_dtype_word(lexer) : ScalarType::Float;
     expect(lexer, '(');
     while (!lexer.accept(')')) {
-      if (!graph_.inputs.empty()) expect(lexer, ',');
+      if (value_count_ > 0) expect(lexer, ',');
       if (is_of_program())
         parse_program_input(lexer, line);
       else
@@ -133,7 +133,8 @@ class Parser {
   }
 
   void parse_program_input(detail::Lexer& lexer, std::string_view line) {
-    if (graph_.inputs.size() == kMaxInputs) KEYWAY_FAIL(Parse, "a program has at most {} inputs", kMaxInputs);
+    if (value_count_ == static_cast<ValueId>(kMaxInputs))
+      KEYWAY_FAIL(Parse, "a program has at most {} inputs", kMaxInputs);
     Input input = parse_named_input(lexer);
     if (input.value != value_count_) KEYWAY_FAIL(Parse, "the next input is %{}, not %{}", value_count_, input.value);
     expect(lexer, ':');
@@ -142,15 +143,16 @@ class Parser {
     TensorInfo info = parse_program_info(lexer, line, sizes);
     const std::string_view description = line.substr(begin, lexer.previous_end() - begin);
     input.is_state = accept_word(lexer, "state");
-    if (!input.is_state && !graph_.inputs.empty() && graph_.inputs.back().is_state)
-      KEYWAY_FAIL(Parse, "an argument stands behind a state");
+    if (!input.is_state && has_state_) KEYWAY_FAIL(Parse, "an argument stands behind a state");
+    has_state_ = input.is_state;
     ++value_count_;
-    if (reading_ == Reading::Calls)
+    if (reading_ == Reading::Calls) {
       graph_.values.push_back({info, input.value});
-    else
+      graph_.inputs.push_back(std::move(input));
+    } else {
       signature_.inputs.push_back(
-          {input.name, input.is_state, std::string(description), std::move(info), std::move(sizes)});
-    graph_.inputs.push_back(std::move(input));
+          {std::move(input.name), input.is_state, std::string(description), std::move(info), std::move(sizes)});
+    }
   }
 
   // An input as far as its name.
@@ -426,7 +428,8 @@ class Parser {
 
   Reading reading_;
   Dimensions dimensions_;
-  bool has_sizes_ = true;  // false: dimensions are not known yet, and geometries mean nothing
+  bool has_state_ = false;  // among the inputs so far
+  bool has_sizes_ = true;   // false: dimensions are not known yet, and geometries mean nothing
   std::string_view rest_, line_;
   int depth_;
   std::vector<Graph> nested_;  // of the call that is being read

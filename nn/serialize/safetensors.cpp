@@ -63,13 +63,18 @@ class MemoryBytes {
     if (bytes != 0) std::memcpy(to, bytes_.data() + offset, bytes);
   }
   std::shared_ptr<char> map() const { return {}; }
+  std::string_view bytes() const { return bytes_; }
 
  private:
   std::string_view bytes_;
 };
 
-template <typename Bytes>
-SafetensorsHeader read_header(const Bytes& file) {
+SafetensorsHeader read_header(const MemoryBytes& file) {
+  return parse_safetensors_header(file.bytes().substr(0, safetensors_header_end(file.bytes(), file.size())),
+                                  file.size());
+}
+
+SafetensorsHeader read_header(const FileBytes& file) {
   std::string start(std::min<std::uint64_t>(file.size(), 8), '\0');
   file.read(start.data(), start.size(), 0);
   start.resize(safetensors_header_end(start, file.size()));
