@@ -73,6 +73,13 @@ std::string reason_of(std::string_view error) {
   return std::string(begin == std::string_view::npos ? error : error.substr(begin + kBegin.size()));
 }
 
+// A capture would copy values alone.
+void check_no_tangents(const char* op, const std::vector<Tensor>& operands) {
+  for (const Tensor& operand : operands)
+    KEYWAY_CHECK(!operand.key_set().has(Functionality::ForwardAD),
+                 "{}: an operand is a tensor of forward mode: run the graph of the function within that", op);
+}
+
 // A function of the program as a graph; errors name it.
 CapturedFunction captured(const char* name, const TensorFunction& function, const std::vector<Tensor>& arguments) {
   try {
@@ -100,6 +107,7 @@ std::vector<Tensor> call(std::string_view op, Stack arguments) {
 // The arguments of the call of cond that stands for two functions.
 Stack cond_call(const Tensor& pred, const TensorFunction& true_fn, const TensorFunction& false_fn,
                 const std::vector<Tensor>& operands) {
+  check_no_tangents("operands", operands);
   CapturedFunction if_true = captured("true_fn", true_fn, operands);
   CapturedFunction if_false = captured("false_fn", false_fn, operands);
   check_alike(results_of(if_true.graph), results_of(if_false.graph), "true_fn", "false_fn");
@@ -109,6 +117,7 @@ Stack cond_call(const Tensor& pred, const TensorFunction& true_fn, const TensorF
 }
 
 Stack while_call(const TensorFunction& cond_fn, const TensorFunction& body_fn, const std::vector<Tensor>& carried) {
+  check_no_tangents("carried_inputs", carried);
   CapturedFunction condition = captured("cond_fn", cond_fn, carried), body = captured("body_fn", body_fn, carried);
   const std::vector<TensorInfo> conditions = results_of(condition.graph);
   KEYWAY_CHECK(conditions.size() == 1 && checked_numel(conditions[0].sizes) == 1, "cond_fn must give one element");

@@ -1,9 +1,11 @@
 // The kernels of cond and while_loop: how calls that take graphs are run, recorded and differentiated.
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/function.h>
+#include <keyway/autograd/variable.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/dispatch/registry/class_builder.h>
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/graph/capture.h>
 #include <keyway/graph/control_flow.h>
 #include <keyway/graph/effects.h>
 #include <keyway/graph/recorder.h>
@@ -11,6 +13,7 @@
 #include <keyway/ops/all.h>
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace keyway::inline v1::graph {
 namespace {
@@ -78,9 +81,10 @@ Tensors while_on_meta(const GraphObject&, const GraphObject& body_graph, ArrayRe
 
 GraphObject executed(const Subgraph& program, const Tensors& inputs) {
   const CapturesSetAside unseen;
-  Tensors plain;
+  Tensors plain;  // in memory of their own: what shares memory now does not after an iteration, or after a pass
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    plain.push_back(laid_out(inputs[i].detach(), program.graph().values[index(program.graph().inputs[i].value)].info));
+    plain.push_back(
+        laid_out(inputs[i].detach().clone(), program.graph().values[index(program.graph().inputs[i].value)].info));
   CapturedFunction captured =
       capture_function([&](const Tensors& arguments) { return program.run(arguments); }, plain, Level::Executed);
   return make_intrusive<Subgraph>(std::move(captured.graph));
@@ -117,15 +121,38 @@ bool has_random_calls(const Subgraph& subgraph) {
   return std::ranges::any_of(subgraph.graph().nodes, [](const Node& node) { return draws_random(node); });
 }
 
+bool is_dual(const Tensor& tensor) { return tensor.key_set().has(Functionality::ForwardAD); }
+
+void refuse_tangents(const char* op, ArrayRef<Tensor> tensors) {
+  if (std::ranges::any_of(tensors, is_dual))
+    refuse_captures(fmt::format("a {} in forward mode has no tangents in a graph: run the graph of its function", op));
+}
+
+// The history of what a branch or a loop gave is that of the calls that it made now. A capture that runs a backward of
+// it would have these alone.
+Tensors with_history_of_now(const char* op, Tensors results) {
+  if (!is_capturing()) return results;
+  for (const Tensor& result : results) {
+    if (const intrusive_ptr<autograd::Node> node = autograd::grad_fn(result))
+      node->add_pre_hook([op](Tensors&) {
+        refuse_captures(
+            fmt::format("a backward goes through the {} of a program as it is written, and another run could "
+                        "make other calls: capture what is executed",
+                        op));
+      });
+  }
+  return results;
+}
+
 // The gradients of `wanted` operands, as a graph of what is executed of the operands and of the gradients of the
 // results. It computes the branch again.
 GraphObject gradient_graph(const Subgraph& branch, const Tensors& operands, const Tensors& grads,
                            const std::vector<std::size_t>& wanted) {
   const CapturesSetAside unseen;
   Tensors inputs;
-  for (const Tensor& operand : operands) inputs.push_back(operand.detach());
-  for (const std::size_t i : wanted) inputs[i] = operands[i].detach().requires_grad_();
-  for (const Tensor& grad : grads) inputs.push_back(grad.detach());
+  for (const Tensor& operand : operands) inputs.push_back(operand.detach().clone());
+  for (const std::size_t i : wanted) inputs[i].requires_grad_();
+  for (const Tensor& grad : grads) inputs.push_back(grad.detach().clone());
   const auto backward = [&](const Tensors& arguments) {
     const AutoGradMode recorded(true);
     const auto count = static_cast<std::ptrdiff_t>(operands.size());
@@ -185,15 +212,18 @@ struct Cond : autograd::Function<Cond> {
   }
 
   static Tensors backward(autograd::AutogradContext& ctx, Tensors grads) {
-    KEYWAY_CHECK_AS(NotImplemented, !grad_enabled(),
-                    "cond: a second derivative of what is executed is not recorded: capture the program as it is "
-                    "written");
     Tensors operands = ctx.saved_tensors();
     const Tensor pred = operands.front();
     operands.erase(operands.begin());
     std::vector<std::size_t> wanted;
     for (std::size_t i = 0; i < operands.size(); ++i) {
       if (ctx.needs_input_grad(1 + i)) wanted.push_back(i);
+    }
+    if (grad_enabled()) {
+      refuse_captures("a cond of what is executed has no second derivative in a graph: make no graph of the first");
+      const bool is_chosen = is_true(pred);
+      return differentiable(*subgraph_of(ctx.saved_data.at(is_chosen ? "true_graph" : "false_graph")), operands, wanted,
+                            grads);
     }
     std::erase_if(
         grads, [](const Tensor& grad) { return !grad.defined() || (!grad.is_floating_point() && !grad.is_complex()); });
@@ -202,6 +232,26 @@ struct Cond : autograd::Function<Cond> {
     };
     const Tensors found = call_cond(pred, graph("true_graph"), graph("false_graph"), joined(operands, grads));
     Tensors gradients(1 + operands.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) gradients[1 + wanted[i]] = found[i];
+    return gradients;
+  }
+
+ private:
+  // The gradients of pred and the operands, by calls that record gradients.
+  static Tensors differentiable(const Subgraph& branch, Tensors operands, const std::vector<std::size_t>& wanted,
+                                const Tensors& grads) {
+    Tensors leaves, results, their_grads;
+    for (const std::size_t i : wanted) leaves.push_back(operands[i] = keyway::alias(operands[i]));
+    const Tensors all = branch.run(operands);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].requires_grad() || !grads[i].defined()) continue;
+      results.push_back(all[i]);
+      their_grads.push_back(grads[i]);
+    }
+    Tensors gradients(1 + operands.size());
+    if (results.empty()) return gradients;
+    const Tensors found = autograd::grad(results, leaves, their_grads, /*retain_graph=*/true, /*create_graph=*/true,
+                                         /*allow_unused=*/true);
     for (std::size_t i = 0; i < wanted.size(); ++i) gradients[1 + wanted[i]] = found[i];
     return gradients;
   }
@@ -223,7 +273,9 @@ Tensors cond_with_history(const Tensor& pred, const GraphObject& true_graph, con
     recorder->refuse("the gradient of a cond whose functions draw random numbers would draw others: draw them outside");
   check_has_history(*true_graph, operands);
   check_has_history(*false_graph, operands);
-  if (recorder == nullptr || recorder->is_refused()) return run_cond(pred, true_graph, false_graph, operands);
+  refuse_tangents("cond", operands);
+  if (recorder == nullptr || recorder->is_refused())
+    return with_history_of_now("cond", run_cond(pred, true_graph, false_graph, operands));
   if (needs) return Cond::apply(pred, true_graph, false_graph, operands.vec());
   const AutoDispatchBelowADInplaceOrView below;
   return call_cond(pred, IValue(true_graph), IValue(false_graph), operands.vec());
@@ -238,11 +290,33 @@ Tensors while_with_history(const GraphObject& cond_graph, const GraphObject& bod
         "a while_loop has no gradient in a graph of what is executed, since nobody knows how often it runs: "
         "detach() what it takes, or capture the program as it is written");
   check_has_history(*body_graph, joined(carried_inputs, additional_inputs));
-  if (recorder == nullptr || needs) return run_while(cond_graph, body_graph, carried_inputs, additional_inputs);
+  refuse_tangents("while_loop", joined(carried_inputs, additional_inputs));
+  if (recorder == nullptr || recorder->is_refused())
+    return with_history_of_now("while_loop", run_while(cond_graph, body_graph, carried_inputs, additional_inputs));
   const AutoDispatchBelowADInplaceOrView below;
   Stack stack = {IValue(cond_graph), IValue(body_graph), IValue(carried_inputs.vec()), IValue(additional_inputs.vec())};
   call_boxed(Dispatcher::singleton().op("keyway::while_loop").entry(), stack);
   return stack[0].toTensorVector();
+}
+
+// In forward mode, what is run carries the tangents.
+void check_has_tangents(const char* op, const Subgraph& subgraph, ArrayRef<Tensor> tensors) {
+  KEYWAY_CHECK_AS(NotImplemented, subgraph.graph().level == Level::Program,
+                  "a graph of what is executed has no tangents: run the program as it is written");
+  refuse_tangents(op, tensors);
+}
+
+Tensors cond_in_forward_mode(const Tensor& pred, const GraphObject& true_graph, const GraphObject& false_graph,
+                             ArrayRef<Tensor> operands) {
+  check_has_tangents("cond", *true_graph, operands);
+  check_has_tangents("cond", *false_graph, operands);
+  return run_cond(pred, true_graph, false_graph, operands);
+}
+
+Tensors while_in_forward_mode(const GraphObject& cond_graph, const GraphObject& body_graph,
+                              ArrayRef<Tensor> carried_inputs, ArrayRef<Tensor> additional_inputs) {
+  check_has_tangents("while_loop", *body_graph, joined(carried_inputs, additional_inputs));
+  return run_while(cond_graph, body_graph, carried_inputs, additional_inputs);
 }
 
 void register_once() {
@@ -257,9 +331,11 @@ void register_once() {
   library.impl("cond", DispatchKey::CompositeExplicitAutograd, run_cond);
   library.impl("cond", DispatchKey::Meta, cond_on_meta);
   library.impl("cond", DispatchKey::Autograd, cond_with_history);
+  library.impl("cond", DispatchKey::ForwardAD, cond_in_forward_mode);
   library.impl("while_loop", DispatchKey::CompositeExplicitAutograd, run_while);
   library.impl("while_loop", DispatchKey::Meta, while_on_meta);
   library.impl("while_loop", DispatchKey::Autograd, while_with_history);
+  library.impl("while_loop", DispatchKey::ForwardAD, while_in_forward_mode);
   library.commit().release();
   Library recorded(Library::Kind::Impl, "keyway", DispatchKey::Functionalize);
   recorded.impl_boxed("cond", record_executed);

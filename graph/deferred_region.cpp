@@ -48,6 +48,18 @@ bool gives_unset_memory(const OperatorEntry& op) {
   return !op.schema().is_mutable() && op.info().name.find("empty") != std::string_view::npos;
 }
 
+// Outside of inference mode, tensors that were made in it are not written to: the call itself says so.
+bool writes_to_inference_tensor(const OperatorEntry& op, const Stack& values) {
+  if (!op.schema().is_mutable() || InferenceMode::is_enabled()) return false;
+  const ArgumentList arguments = op.schema().arguments();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (arguments[i].is_write() &&
+        any_tensor(values[i], [](const TensorBase& tensor) { return tensor.is_inference(); }))
+      return true;
+  }
+  return false;
+}
+
 bool gives_tensors(const OperatorEntry& op) {
   return std::ranges::any_of(op.schema().returns(), [](const Argument result) { return is_of_tensors(result.type()); });
 }
@@ -72,6 +84,7 @@ Verdict judge(const OperatorEntry& op, const Stack& values) {
         return value.is(ValueTag::Dict) || value.is(ValueTag::Object) || value.is(ValueTag::List);
       }))
     return {FlushAndMake, op.short_name() + " takes objects"};
+  if (writes_to_inference_tensor(op, values)) return {FlushAndMake, op.short_name() + " writes to an inference tensor"};
   if (makes_other_tensors(op, values)) return {FlushAndMake, op.short_name() + " makes a tensor of another kind"};
   return {Record};
 }
@@ -283,13 +296,25 @@ bool DeferredRegion::record(const OperatorEntry& op, Stack& values, const std::s
     if (!is_numbered) return false;
     results.clear();
   }
-  if (graph.nodes.size() == node_count || !gives_new_tensors(numbers, results)) {
+  // Of several tensors in one place, a call gives that which it writes to.
+  std::unordered_map<ValueId, TensorBase> written;
+  bool is_clear = true;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!arguments[i].is_write()) continue;
+    for_each_tensor({&values[i], 1}, [&](const TensorBase& tensor) {
+      TensorBase& known = written[value_of(tensor)];
+      is_clear = is_clear && (!known.defined() || known.is_same(tensor));
+      known = tensor;
+    });
+  }
+  if (!is_clear || graph.nodes.size() == node_count || !gives_new_tensors(numbers, results)) {
     graph.values.erase(graph.values.begin() + static_cast<std::ptrdiff_t>(value_count), graph.values.end());
     graph.nodes.resize(node_count);
     return false;
   }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (arguments[i].is_write()) for_each_tensor({&values[i], 1}, [&](const TensorBase& tensor) { mark(tensor); });
+  for (const auto& [id, tensor] : written) {
+    mark(tensor);
+    tensors[id] = tensor;
   }
   values = with_tensors(returns, results, [&](ValueId id) -> TensorBase& {
     TensorBase& tensor = tensors[id];

@@ -107,7 +107,7 @@ struct Graph {
   std::vector<LeafGrad> grads;
   std::vector<ValueId> outputs;  // kNoValue for an undefined tensor
 
-  KEYWAY_API std::size_t argument_count() const;
+  std::size_t argument_count() const;
 };
 
 // Throws keyway::Error(Value) unless each value is made before it is used, and by one input or call, all numbers are

@@ -367,10 +367,13 @@ void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& valu
             call_site(),
             !grad_enabled()};
   std::vector<TensorBase> arguments, written;
+  std::vector<DimVector> sizes;  // of what is written
   for (std::size_t i = 0; i < values.size(); ++i) {
     for_each_tensor({&values[i], 1}, [&](const TensorBase& tensor) {
       arguments.push_back(tensor);
-      if (schema.arguments()[i].is_write()) written.push_back(tensor);
+      if (!schema.arguments()[i].is_write()) return;
+      written.push_back(tensor);
+      sizes.emplace_back(tensor.sizes());
     });
   }
   if (keeps_inputs_ && std::ranges::any_of(written, [&](const TensorBase& tensor) { return is_from_outside(tensor); }))
@@ -392,6 +395,12 @@ void Recorder::record(const OperatorEntry& op, DispatchKeySet below, Stack& valu
     throw;
   }
   if (!refused_.empty()) return;
+  for (std::size_t i = 0; i < written.size() && !op.has_tag("inplace_view"); ++i) {
+    const SeenTensors::Memory* const memory = seen_.find_memory(written[i]);
+    const bool is_shared = memory == nullptr || memory->values.size() > 1 || is_from_outside(written[i]);
+    if (is_shared && written[i].sizes() != IntArrayRef(sizes[i]))
+      return refuse(op.short_name() + " gives other sizes to a tensor that comes from outside or shares memory");
+  }
   for (const TensorBase& tensor : written) {
     result_of(tensor, arguments);
     if (SeenTensors::Memory* memory = seen_.find_memory(tensor)) memory->is_set = true;

@@ -128,7 +128,7 @@ class Printer {
 std::string to_string(const TensorInfo& info) {
   const IntArrayRef sizes(info.sizes), strides(info.strides);
   std::string text = fmt::format("{}{}", to_string(info.dtype), FormatArg(sizes).str());
-  if (!is_contiguous(sizes, strides)) text += " stride " + FormatArg(strides).str();
+  if (strides != IntArrayRef(contiguous_strides(sizes))) text += " stride " + FormatArg(strides).str();
   if (info.offset != 0) text += fmt::format(" offset {}", info.offset);
   if (info.device != Device(DeviceType::CPU)) text += " on " + in_quotes(to_string(info.device));
   if (info.requires_grad) text += " requires_grad";

@@ -100,6 +100,7 @@ void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef stri
   const std::size_t bytes = checked_nbytes(sizes, fresh, tensor.storage_offset(), tensor.itemsize());
   StorageImpl& storage = *tensor.storage().impl();
   if (bytes > storage.nbytes()) {
+    make_calls_pending_for(tensor);
     KEYWAY_CHECK(storage.resizable(), "a storage of {} bytes that belongs to somebody else cannot grow to {}",
                  storage.nbytes(), bytes);
     if (tensor.is_meta()) {

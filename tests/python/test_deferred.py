@@ -181,3 +181,35 @@ def test_a_region_is_entered_once():
         pass
     with pytest.raises(RuntimeError, match="once"):
         region.__enter__()
+
+
+def test_memory_that_waits_is_resized_with_its_elements():
+    with keyway.deferred():
+        x = keyway.ones(3) * 2
+        x.resize_(5)
+        y = keyway.ones(4) * 3
+        y.resize_(2)
+        z = keyway.ones(2) * 4
+        z.resize_as_(keyway.ones(6))
+    assert x.shape == (5,) and x[:3].tolist() == [2, 2, 2]
+    assert y.tolist() == [3, 3]
+    assert z.shape == (6,) and z[:2].tolist() == [4, 4]
+
+
+@pytest.mark.parametrize("write", [lambda x: x.add_(1), lambda x: x.zero_(), lambda x: keyway.add(x, 1, out=x)])
+def test_a_tensor_of_inference_mode_is_not_written_to_outside_of_it(write):
+    with keyway.deferred():
+        with keyway.inference_mode():
+            x = keyway.ones(3) * 2
+        with pytest.raises(keyway.AutogradError, match="made in inference mode"):
+            write(x)
+    assert x.tolist() == [2, 2, 2]
+
+
+def test_a_call_gives_the_tensor_that_it_writes_to_where_another_one_lies_in_the_same_place():
+    with keyway.deferred():
+        x = keyway.ones(3)
+        assert keyway.cumsum(x.view(3), 0, out=x) is x
+        detached = x.detach()
+        assert detached.mul_(x) is detached
+    assert x.tolist() == [1, 4, 9]

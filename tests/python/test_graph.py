@@ -45,6 +45,12 @@ def test_a_graph_prints_with_names_and_lines_and_gives_what_the_function_gives()
     same(graph.parse(str(captured))(other, weight), (loss(other, weight),))
 
 
+def test_the_text_of_a_graph_has_strides_of_dimensions_of_size_1():
+    x = kw.ones(3, 4)
+    captured = graph.capture(lambda x: x[:1, ::2].t() * 1, x)
+    same(graph.parse(str(captured))(x), (captured(x),))
+
+
 def test_arguments_and_results_may_be_nested():
     def function(x, options, *, scale):
         y = x * scale

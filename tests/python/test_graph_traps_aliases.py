@@ -291,6 +291,41 @@ def views_chained(run):
 
 
 @trap
+def argument_resized_by_out(run):
+
+    def f(x, y):
+        kw.add(x, 1, out=y)
+        return y * 2
+    f = run(f)
+    out = []
+    for size in (1, 1, 5, 5, 3):
+        y = kw.ones(size)
+        out += [f(X(), y), y]
+    return out
+
+
+@trap
+def state_resized_by_out(run):
+    state = kw.ones(1)
+    f = run(lambda x: kw.add(x, 1, out=state) * 2)
+    out = [f(X()), state.clone()]
+    state.resize_(1)
+    return [*out, f(X()), state]
+
+
+@trap
+def view_of_what_out_resizes(run):
+
+    def f(x):
+        y = x.sum().reshape(1)
+        view = y.view(1, 1)
+        kw.add(x, 1, out=y)
+        return y * 2, view
+    f = run(f)
+    return [f(X() * i) for i in range(4)]
+
+
+@trap
 def argument_resized_between(run):
     f = run(lambda x: x * 2)
     x = kw.ones(3)
