@@ -153,7 +153,8 @@ Var with_part(const Call& call, const Var& start, const Var& end, const Var& par
   const std::int64_t dim = call.dim("dim");
   const Var first = call.ints(std::vector<std::int64_t>{0});
   const Var last = call.ints(std::vector{std::numeric_limits<std::int64_t>::max()});
-  const std::vector<Var> parts{call.slice(x, dim, first, start), call.cast(part, x.dtype), call.slice(x, dim, end, last)};
+  const std::vector<Var> parts{call.slice(x, dim, first, start), call.cast(part, x.dtype),
+                               call.slice(x, dim, end, last)};
   return call.node("Concat", parts, {{"axis", dim}});
 }
 Vars with_selected(const Call& call) {
@@ -164,7 +165,8 @@ Vars with_selected(const Call& call) {
 }
 Vars with_slice(const Call& call) {
   if (call.integer("step") != 1) call.refuse("a 'step' other than 1");
-  if (call.has("start") && call.has("end") && call.integer("start") > call.integer("end")) call.refuse("an empty slice");
+  if (call.has("start") && call.has("end") && call.integer("start") > call.integer("end"))
+    call.refuse("an empty slice");
   const Var start = call.has("start") ? call.ints(call.size("start")) : call.ints(std::vector<std::int64_t>{0});
   const std::int64_t last = std::numeric_limits<std::int64_t>::max();
   const Var end = call.has("end") ? call.ints(call.size("end")) : call.ints(std::vector{last});
