@@ -71,10 +71,11 @@ ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes) {
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
     if (lifetimes[i].bytes != 0) order.push_back(i);
   }
-  const auto length = [&](std::size_t i) { return lifetimes[i].last - lifetimes[i].first + 1; };
-  const auto area = [&](std::size_t i) { return length(i) * lifetimes[i].bytes; };
-  const auto bytes = [&](std::size_t i) { return lifetimes[i].bytes; };
-  const auto begin = [&](std::size_t i) { return ~lifetimes[i].first; };
+  using Key = std::size_t (*)(const Lifetime&);
+  constexpr Key kLength = [](const Lifetime& own) { return own.last - own.first + 1; };
+  constexpr Key kArea = [](const Lifetime& own) { return (own.last - own.first + 1) * own.bytes; };
+  constexpr Key kBytes = [](const Lifetime& own) { return own.bytes; };
+  constexpr Key kBegin = [](const Lifetime& own) { return ~own.first; };
   const auto is_tight = [&] { return best.bytes != 0 && best.bytes <= best.live_bytes + best.live_bytes / 64; };
   ArenaLayout layout = best;
   std::size_t looks = kMostLooks * order.size();
@@ -86,15 +87,13 @@ ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes) {
     if (best.bytes == 0 || layout.bytes < best.bytes) best = layout;
   };
   // No order is the best one for all graphs, and each takes less time than a call.
-  const auto try_greatest_first = [&](const auto& key) {
+  const auto try_greatest_first = [&](Key key) {
     if (is_done()) return;
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return key(a) > key(b); });
+    std::ranges::stable_sort(order,
+                             [&](std::size_t a, std::size_t b) { return key(lifetimes[a]) > key(lifetimes[b]); });
     try_order();
   };
-  try_greatest_first(begin);
-  try_greatest_first(length);
-  try_greatest_first(area);
-  try_greatest_first(bytes);
+  for (const Key key : {kBegin, kLength, kArea, kBytes}) try_greatest_first(key);
   // What lies on top is placed first then.
   for (int round = 0; round < 32 && !is_done(); ++round) {
     const auto end = [&](std::size_t i) { return layout.offsets[i] + lifetimes[i].bytes; };

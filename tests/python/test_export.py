@@ -284,7 +284,7 @@ def test_operators_of_conditions_count_among_those_of_a_file():
     assert {"cond", "while_loop", "zeros", "abs", "view"} <= names
     script = "import sys, keyway as kw; print(kw.export.load(sys.stdin.buffer.read())(kw.full((1, 3), -1.0)).sum().item())"
     done = subprocess.run([sys.executable, "-c", script], input=saved, capture_output=True, check=False)
-    assert (done.stdout.decode().strip(), done.stderr.decode()) == ("0.0", "")
+    assert (done.stdout.decode().strip(), done.stderr.decode()) == ("0.75", "")
 
     def change(metadata):
         lines = metadata["keyway.program.schemas"].splitlines(keepends=True)
