@@ -1,5 +1,6 @@
 #include <keyway/core/dtype/default_dtype.h>
 #include <keyway/core/keys/thread_state.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/capture.h>
 #include <keyway/graph/meta_calls.h>
 #include <keyway/graph/parse.h>
@@ -235,13 +236,24 @@ std::vector<Tensor> run_and_plan(const Graph& calls, std::size_t argument_count,
 
 }  // namespace
 
+namespace {
+
+// Whether a program has tensors come to require grad, so that what it computes of them has a history.
+bool makes_leaves(const Graph& graph) {
+  const OperatorEntry* const op = &Dispatcher::singleton().op("requires_grad_").entry();
+  return std::ranges::any_of(graph.nodes, [&](const Node& node) { return node.op == op; });
+}
+
+}  // namespace
+
 std::vector<Tensor> Program::run(ArrayRef<Tensor> arguments) {
   Parts& parts = *parts_;
   check_arguments(parts.signature, parts.argument_count, arguments);
   const std::shared_ptr<Parts::Kept> kept = parts.kept_for(*this, arguments);
   const std::vector<Tensor> inputs = inputs_of(parts.state, parts.signature, arguments);
   const auto requires_grad = [](const Tensor& tensor) { return tensor.requires_grad(); };
-  if (grad_enabled() && std::ranges::any_of(inputs, requires_grad)) return run_inputs(kept->calls, inputs);
+  if (grad_enabled() && (std::ranges::any_of(inputs, requires_grad) || makes_leaves(kept->calls)))
+    return run_inputs(kept->calls, inputs);
   const NoGradGuard no_grad;  // of this thread; the calls have modes of their own
   const ExcludeDispatchKeyGuard unrecorded(kAutogradKeys);
   if (is_seen_by_others(arguments)) return run_inputs(kept->calls, inputs);

@@ -347,3 +347,13 @@ def _tensors():
     file = io.BytesIO()
     kw.save({"a": kw.ones(1)}, file)
     return file.getvalue()
+
+
+def test_a_program_may_have_tensors_come_to_require_grad():
+    def function(x):
+        return (x * 2).requires_grad_() * 3
+
+    loaded = export.load(_saved(export.export(function, (kw.ones(3),))))
+    assert loaded(kw.ones(3)).requires_grad
+    with kw.no_grad():
+        assert not loaded(kw.ones(3)).requires_grad
