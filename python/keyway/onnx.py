@@ -112,12 +112,12 @@ def export(model: Callable[..., Any] | ExportedProgram, args: tuple[Any, ...] = 
     names = list(input_names or []), list(output_names or [])
     if isinstance(f, (str, os.PathLike)):
         _C._onnx.export_program(program._program, encoded_path(f), opset_version, *names, external_data)
-    elif hasattr(f, "write"):
+    elif f is None or not hasattr(f, "write"):
+        raise _C.TypeError(f"argument 'f' must be a path or have write(), not {type(f).__name__}")
+    else:
         if external_data:
             raise _C.ValueError("export: external data lies beside a file: give a path")
         f.write(_C._onnx.export_bytes(program._program, opset_version, *names))
-    else:
-        raise _C.TypeError(f"argument 'f' must be a path or have write(), not {type(f).__name__}")
     return program
 
 

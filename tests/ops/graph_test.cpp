@@ -168,7 +168,8 @@ constexpr const char* kRefusedCalls =
     "is not functionalized: _amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_ _foreach_add_.Scalar "
     "_fused_adam_ _fused_adamw_ _fused_sgd_ bernoulli_.Tensor conj_physical_ exponential_ geometric_ random_ uniform_\n"
     "is told whether it requires grad: requires_grad_\n"
-    "is what empty() gave: empty.memory_format empty.out empty_like empty_strided new_empty\n";
+    "is what empty() gave: empty.memory_format empty.out empty_like empty_strided new_empty\n"
+    "set_data gives other sizes to a tensor that comes from outside or shares memory: set_data\n";
 constexpr const char* kRefusedBackwards =
     "gives numbers or sizes: _local_scalar_dense _pdist_forward _unique2 allclose argwhere bincount equal "
     "gru.data index.Tensor index_put item lstm.data masked_select nonzero pdist "
