@@ -334,6 +334,30 @@ def test_results_that_a_file_names_and_the_program_does_not_give_are_refused():
         export.load(_with_metadata(saved, change))
 
 
+def test_results_with_names_keep_them():
+    def function(x):
+        return {"top": x.topk(2), "sorted": x.sort()}
+
+    loaded, x = export.load(_saved(export.export(function, (kw.ones(4),)))), kw.tensor([3.0, 1.0, 2.0, 5.0])
+    results = loaded(x)
+    assert type(results["top"]) is kw.return_types.topk and type(results["sorted"]) is kw.return_types.sort
+    assert results["top"].values.tolist() == [5.0, 3.0] and results["sorted"].indices.tolist() == [1, 2, 0, 3]
+
+
+@pytest.mark.parametrize("note", ['["named",["sort",[["tensor",0]]]]', '["named",["annotations",[["tensor",0]]]]',
+                                  '["named",["__loader__",[["tensor",0]]]]', '["named",[[],[]]]', '["named",3]'])
+def test_results_of_classes_that_are_none_of_keyways_are_refused(note):
+    saved = _saved(export.export(lambda x: x + 1, (kw.ones(2),)))
+
+    def change(metadata):
+        whole = metadata["keyway.program.python"]
+        assert whole.endswith('["tensor",0]]')
+        metadata["keyway.program.python"] = whole.removesuffix('["tensor",0]]') + note + "]"
+
+    with pytest.raises(kw.ParseError):
+        export.load(_with_metadata(saved, change))
+
+
 def test_files_that_hold_no_program_are_refused():
     with pytest.raises(kw.ParseError, match="the file holds no program"):
         export.load(_tensors())

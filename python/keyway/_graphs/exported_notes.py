@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from keyway import _C
+from keyway import _C, return_types
 from keyway._graphs.captured import Output
 from keyway._transforms.trees import leaves_of
 
@@ -40,10 +40,18 @@ def _encoded(tree: Any, what: str) -> Any:
         return ["value", tree]
     if type(tree) in (list, tuple):
         return [type(tree).__name__, [_encoded(item, what) for item in tree]]
+    if type(tree) is _result_class(type(tree).__name__):
+        return ["named", [type(tree).__name__, [_encoded(item, what) for item in tree]]]
     if type(tree) is dict and all(type(key) is str for key in tree):
         return ["dict", [[key, _encoded(item, what)] for key, item in tree.items()]]
     raise _C.TypeError(f"export: {what} is a {type(tree).__name__}, which a file cannot hold: use tensors, numbers, texts "
                        "and None, in lists, tuples and dictionaries with texts as keys")
+
+
+def _result_class(name: str) -> Any:
+    """That of results with names, as of sort(); None if there is none such."""
+    found = getattr(return_types, name, None)
+    return found if isinstance(found, type) and issubclass(found, tuple) else None
 
 
 def _decoded(item: Any) -> Any:
@@ -54,6 +62,9 @@ def _decoded(item: Any) -> Any:
         return content
     if kind in ("list", "tuple") and type(content) is list:
         return (list if kind == "list" else tuple)(map(_decoded, content))
+    if kind == "named":
+        name, items = content
+        return _result_class(name)([_decoded(item) for item in items])
     if kind == "dict" and type(content) is list:
         return {key: _decoded(value) for key, value in content if type(key) is str}
     raise ValueError
