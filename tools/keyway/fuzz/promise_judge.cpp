@@ -93,6 +93,11 @@ std::string PromiseJudge::changed_argument(const Snapshot& before, const std::ve
 
 Outcome PromiseJudge::judge_error(const Error& error) const {
   const std::string text = error.what();
+  // What checks elements in the place of another operator has that one's error; and errors of linear algebra name the
+  // function that users call.
+  const bool is_check = op_.schema().returns().empty() && !op_.schema().is_mutable();
+  if (is_check || error.kind() == ErrorKind::LinAlg)
+    return {error.kind() == ErrorKind::Internal ? Verdict::InternalError : Verdict::Refused, text};
   if (!has_word(text, name_)) return {Verdict::NoOperator, text};
   if (error.kind() == ErrorKind::Internal) return {Verdict::InternalError, text};
   return {names_cause(error) ? Verdict::Refused : Verdict::NoArgument, text};
