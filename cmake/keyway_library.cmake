@@ -1,10 +1,12 @@
-# keyway_library(): links the modules that keyway_module has registered into libkeyway.so and libkeyway.a, and installs
+# keyway_library(): links the modules that keyway_module has registered into shared libraries and an archive, and installs
 # them with their headers and package config. To be called after the last module of the library.
 #
-# keyway::keyway is the shared library; nothing but a C++20 compiler is needed to use it. keyway::keyway_static is the
-# archive; a program that links it finds the third-party libraries itself (find_package(keyway COMPONENTS static)).
+# keyway::keyway is libkeyway.so, and, for what uses graphs, libkeyway_graph.so; nothing but a C++20 compiler is needed to
+# use them. keyway::keyway_static is the archive of both, libkeyway.a; a program that links it finds the third-party
+# libraries itself (find_package(keyway COMPONENTS static)).
 
 include(CMakePackageConfigHelpers)
+include(${CMAKE_CURRENT_LIST_DIR}/keyway_as_needed.cmake)
 
 # The ABI version: the inline namespace v1 of the sources, and the soname. Packages of one ABI version exchange freely.
 set(KEYWAY_ABI_VERSION 1)
@@ -54,6 +56,22 @@ macro(keyway_build_package)
   write_basic_package_version_file(${build_package}/keyway-config-version.cmake COMPATIBILITY SameMinorVersion)
 endmacro()
 
+# A shared library of modules: keyway_shared_library(<target> <name> OBJECTS <object>... LINK <library>...).
+function(keyway_shared_library target name)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "OBJECTS;LINK")
+  add_library(${target} SHARED ${arg_OBJECTS})
+  add_library(keyway::${target} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${name}
+    SOVERSION ${KEYWAY_ABI_VERSION}
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/keyway.map)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:keyway_flags> ${arg_LINK})
+  target_link_options(${target} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/keyway.map)
+  if(NOT KEYWAY_SANITIZE)  # the sanitizers' runtimes come with the program
+    target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,--gc-sections)
+  endif()
+endfunction()
+
 function(keyway_library)
   # The umbrella header is a module of its own: it stands above all others, and at the root.
   add_library(keyway_umbrella INTERFACE)
@@ -65,15 +83,19 @@ function(keyway_library)
   set_property(GLOBAL APPEND PROPERTY KEYWAY_MODULES keyway_umbrella)
 
   get_property(modules GLOBAL PROPERTY KEYWAY_MODULES)
-  get_property(link GLOBAL PROPERTY KEYWAY_LINK)
-  list(REMOVE_DUPLICATES link)
-
   set(objects)
+  set(link)
+  set(graph_objects)
+  set(graph_link)
   set(headers)
   foreach(module IN LISTS modules)
     get_target_property(type ${module} TYPE)
     if(type STREQUAL "OBJECT_LIBRARY")
-      list(APPEND objects $<TARGET_OBJECTS:${module}>)
+      get_target_property(library ${module} KEYWAY_LIBRARY)  # empty, or graph
+      string(REGEX REPLACE "(.)$" "\\1_" prefix "${library}")
+      get_target_property(module_link ${module} KEYWAY_LINK)
+      list(APPEND ${prefix}objects $<TARGET_OBJECTS:${module}>)
+      list(APPEND ${prefix}link ${module_link})
     endif()
     get_target_property(module_headers ${module} HEADER_SET)
     if(module_headers)
@@ -81,15 +103,19 @@ function(keyway_library)
     endif()
   endforeach()
 
-  add_library(keyway SHARED ${objects})
-  add_library(keyway_static STATIC ${objects})
-  set_target_properties(keyway PROPERTIES
-    SOVERSION ${KEYWAY_ABI_VERSION}
-    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/keyway.map)
-  target_link_options(keyway PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/keyway.map)
-  if(NOT KEYWAY_SANITIZE)  # the sanitizers' runtimes come with the program
-    target_link_options(keyway PRIVATE -Wl,--no-undefined -Wl,--gc-sections)
-  endif()
+  list(REMOVE_DUPLICATES link)
+  list(REMOVE_DUPLICATES graph_link)
+  keyway_shared_library(keyway_shared keyway OBJECTS ${objects} LINK ${link})
+  keyway_shared_library(keyway_graph_shared keyway_graph OBJECTS ${graph_objects} LINK ${graph_link} keyway_shared)
+  # It hands functions down to libkeyway.so for good, so it stays where a plug-in that has brought it goes.
+  target_link_options(keyway_graph_shared PRIVATE -Wl,-z,nodelete)
+  set_target_properties(keyway_graph_shared PROPERTIES INSTALL_RPATH "$ORIGIN")
+  add_library(keyway INTERFACE)
+  target_link_libraries(keyway INTERFACE $<LINK_LIBRARY:keyway_as_needed,keyway::keyway_graph_shared> keyway_shared)
+  add_library(keyway_static STATIC ${objects} ${graph_objects})
+  list(APPEND link ${graph_link})
+  list(REMOVE_DUPLICATES link)
+  target_link_libraries(keyway_static PRIVATE $<BUILD_INTERFACE:keyway_flags> ${link})
   set_target_properties(keyway_static PROPERTIES OUTPUT_NAME keyway)
   foreach(library keyway keyway_static)
     add_library(keyway::${library} ALIAS ${library})
@@ -99,19 +125,23 @@ function(keyway_library)
       $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:$<BOOL:$<TARGET_PROPERTY:CUDA_STANDARD>>>>:-std=c++20>)
     target_include_directories(${library} INTERFACE
       $<BUILD_INTERFACE:${KEYWAY_INCLUDE_ROOT}> $<BUILD_INTERFACE:${KEYWAY_GENERATED_ROOT}>)
-    target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:keyway_flags> ${link})
   endforeach()
   target_sources(keyway INTERFACE FILE_SET HEADERS
     BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${headers})
 
   # A build of some targets may come first, as tools/demo.sh makes one: installing builds what it installs.
-  add_custom_target(keyway_installed DEPENDS keyway keyway_static)
+  add_custom_target(keyway_installed DEPENDS keyway_shared keyway_graph_shared keyway_static)
   install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${PROJECT_BINARY_DIR}\" --target keyway_installed
     COMMAND_ERROR_IS_FATAL ANY)")
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
-  # libkeyway.so, the link, is a component of its own: a wheel cannot hold links, and would have the library twice.
-  install(TARGETS keyway EXPORT keyway LIBRARY NAMELINK_COMPONENT namelink FILE_SET HEADERS)
+  # What -lkeyway finds is a component of its own: a wheel cannot hold links, and would have the library twice.
+  install(TARGETS keyway keyway_shared EXPORT keyway LIBRARY NAMELINK_SKIP FILE_SET HEADERS)
+  install(TARGETS keyway_graph_shared EXPORT keyway LIBRARY NAMELINK_COMPONENT namelink)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/namelink/libkeyway.so CONTENT
+    "/* For the linker: the library, and that of graphs for what uses them. */
+INPUT(libkeyway.so.${KEYWAY_ABI_VERSION} AS_NEEDED(libkeyway_graph.so.${KEYWAY_ABI_VERSION}))\n")
+  install(FILES ${PROJECT_BINARY_DIR}/namelink/libkeyway.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT namelink)
   install(TARGETS keyway_static EXPORT keyway_static ARCHIVE COMPONENT static
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT keyway NAMESPACE keyway:: DESTINATION ${package_dir} FILE keyway-targets.cmake)
@@ -156,7 +186,7 @@ function(keyway_library)
   install(TARGETS keyway_compat EXPORT keyway)
 
   set(functions)
-  foreach(file keyway_run_codegen.cmake keyway_add_ops.cmake keyway_add_plugin.cmake keyway_select_ops.cmake
+  foreach(file keyway_as_needed.cmake keyway_run_codegen.cmake keyway_add_ops.cmake keyway_add_plugin.cmake keyway_select_ops.cmake
       keyway_test_ops.cmake keyway.map)
     list(APPEND functions ${PROJECT_SOURCE_DIR}/cmake/${file})
   endforeach()

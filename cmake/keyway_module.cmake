@@ -6,7 +6,8 @@
 #     GENERATED x.h y.cpp ...     # what the generator writes for the module, by path in its folder
 #     DEPENDS core ...            # modules of lower floors (folder names)
 #     LINK fmt::fmt ...           # libraries from elsewhere, private to the module's sources
-#     STANDALONE)                 # not a part of libkeyway; modules in codegen/ and tools/ never are
+#     LIBRARY graph               # a part of libkeyway_graph.so, not of libkeyway.so
+#     STANDALONE)                 # not a part of a library; modules in codegen/ and tools/ never are
 #
 # The target is an object library named keyway_<folder with underscores>. All headers are spelled
 # <keyway/folder/name.h>: a link in the build folder makes keyway/ resolve to the source root, and
@@ -80,7 +81,7 @@ function(keyway_generated_files out extension)
 endfunction()
 
 function(keyway_module folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STANDALONE" "" "HEADERS;SOURCES;GENERATED;DEPENDS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STANDALONE" "LIBRARY" "HEADERS;SOURCES;GENERATED;DEPENDS;LINK")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "keyway_module(${folder}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -131,7 +132,7 @@ function(keyway_module folder)
   target_link_libraries(${name} ${scope} keyway_flags)
   if(NOT arg_STANDALONE AND NOT folder MATCHES "^(codegen|tools)(/|$)")
     set_property(GLOBAL APPEND PROPERTY KEYWAY_MODULES ${name})
-    set_property(GLOBAL APPEND PROPERTY KEYWAY_LINK ${arg_LINK})
+    set_target_properties(${name} PROPERTIES KEYWAY_LIBRARY "${arg_LIBRARY}" KEYWAY_LINK "${arg_LINK}")
   endif()
   foreach(dependency IN LISTS arg_DEPENDS)
     string(REPLACE "/" "_" dependency "keyway_${dependency}")

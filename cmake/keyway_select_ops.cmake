@@ -6,7 +6,7 @@
 #
 # Each file names operators, one a line, or is what a DispatchRecorder wrote of a run. They are what the program's
 # registry begins with; the linker adds what they, and the program itself, refer to, such as the operators of their
-# gradients, and drops the rest.
+# gradients, and drops the rest. cond and while_loop are there if one of them is named.
 #
 # The target may be a SHARED library: libkeyway.so with these operators. A program that calls another one does not link,
 # and is told its name.

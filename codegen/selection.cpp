@@ -54,7 +54,8 @@ std::vector<LocatedText> names_in_recording(const SourceFile& file, Diagnostics&
 
 std::set<std::string> read_selection(const SourceFile& file, const std::vector<Family>& families,
                                      Diagnostics& diagnostics) {
-  const auto known = overload_names(families);
+  auto known = overload_names(families);
+  for (const std::string_view op : kControlFlowOperators) known.emplace(op, "");
   const auto short_name_of = [](const auto& overload) { return overload.first.substr(kNamespace.size()); };
   std::set<std::string> selection;
   const bool is_recording = file.text.starts_with("{");

@@ -36,7 +36,8 @@ KEYWAY_API std::vector<Tensor> cond(const Tensor& pred, const TensorFunction& tr
 KEYWAY_API std::vector<Tensor> while_loop(const TensorFunction& cond_fn, const TensorFunction& body_fn,
                                           const std::vector<Tensor>& carried_inputs);
 
-// Makes the operators and the class known, once for the process.
+// Makes the operators and the class known, once for the process, unless the program is without them
+// (control_flow_operators.h).
 KEYWAY_API void register_control_flow();
 
 }  // namespace keyway::inline v1::graph

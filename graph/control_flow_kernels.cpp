@@ -7,6 +7,7 @@
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/capture.h>
 #include <keyway/graph/control_flow.h>
+#include <keyway/graph/control_flow_operators.h>
 #include <keyway/graph/effects.h>
 #include <keyway/graph/recorder.h>
 #include <keyway/graph/subgraph.h>
@@ -319,7 +320,7 @@ Tensors while_in_forward_mode(const GraphObject& cond_graph, const GraphObject& 
   return run_while(cond_graph, body_graph, carried_inputs, additional_inputs);
 }
 
-void register_once() {
+void register_operators() {
   Library library(Library::Kind::Fragment, "keyway");
   library.class_<Subgraph>("Graph", "A graph that is an argument of a call.");
   library.def(
@@ -343,11 +344,21 @@ void register_once() {
   recorded.commit().release();
 }
 
+void register_once() {
+  static const bool registered = (register_operators(), true);
+  static_cast<void>(registered);
+}
+
+IValue subgraph_argument(Graph&& graph) { return IValue(make_intrusive<Subgraph>(std::move(graph))); }
+
 }  // namespace
 
+// Weak, since a program of selected operators may have another one.
+[[gnu::weak]] extern const ControlFlow kControlFlow;
+constinit const ControlFlow kControlFlow{&register_once, &subgraph_argument};
+
 void register_control_flow() {
-  static const bool registered = (register_once(), true);
-  static_cast<void>(registered);
+  if (kControlFlow.register_operators != nullptr) kControlFlow.register_operators();
 }
 
 }  // namespace keyway::inline v1::graph

@@ -3,8 +3,8 @@
 #include <keyway/dispatch/call/default_argument.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/control_flow.h>
+#include <keyway/graph/control_flow_operators.h>
 #include <keyway/graph/parse.h>
-#include <keyway/graph/subgraph.h>
 #include <keyway/graph/value_text.h>
 
 #include <algorithm>
@@ -318,7 +318,9 @@ class Parser {
     if (!type.is(TypeKind::Class)) return parse_value(type, lexer, dimensions_);
     const std::string number = lexer.at(detail::TokenKind::String) ? parse_string(lexer) : "none";
     for (std::size_t i = 0; i < nested_.size(); ++i) {
-      if (std::to_string(i) == number) return IValue(make_intrusive<Subgraph>(nested_[i]));
+      if (std::to_string(i) != number) continue;
+      if (kControlFlow.as_argument == nullptr) KEYWAY_FAIL(Parse, "this program has no operators of control flow");
+      return kControlFlow.as_argument(Graph(nested_[i]));
     }
     KEYWAY_FAIL(Parse, "a graph is missing before {}", found(lexer));
   }

@@ -31,7 +31,7 @@ suite=tests/tests_ops
 training=tests/tests_tools_keyway_train
 command=tools/keyway/keyway
 planted=tests/planted_fault
-packed=("$driver" "$suite" "$training" "$planted" "$command" bench/bench_keyway_cuda libkeyway.so.1 libkeyway_cuda.so)
+packed=("$driver" "$suite" "$training" "$planted" "$command" bench/bench_keyway_cuda libkeyway.so.1 libkeyway_graph.so.1 libkeyway_cuda.so)
 
 usage() {
   sed -n 's/^#   bash/usage: bash/p' tools/gpu_check.sh >&2

@@ -1,6 +1,8 @@
 // copy_tile: a rectangle of elements from strided memory to strided memory.
 #pragma once
 
+#include <keyway/core/base/macros.h>
+
 #include <cstdint>
 
 namespace keyway::inline v1 {
@@ -33,9 +35,9 @@ inline void unpack(const TileTo& to, const char* buffer, std::int64_t rows, std:
 
 // Bytes to memory that nobody will read soon, past the caches: saves reading what is overwritten. To be followed by
 // stream_fence(), once, before another thread may read them.
-void stream_bytes(char* to, const char* from, std::int64_t bytes);
-void stream_fence();
+KEYWAY_API void stream_bytes(char* to, const char* from, std::int64_t bytes);
+KEYWAY_API void stream_fence();
 // From so many bytes on an output is better streamed: half of the last-level cache.
-std::int64_t stream_threshold();
+KEYWAY_API std::int64_t stream_threshold();
 
 }  // namespace keyway::inline v1

@@ -4,9 +4,11 @@
 
 #include <keyway/codegen/model/model.h>
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace keyway::inline v1 {
@@ -43,6 +45,8 @@ std::string emit_plans(const std::vector<Family>& families);
 // emit_op_list.cpp: the list of operators; and the files of a build with some of them only: their list, and of the
 // others the names that their entries have in the linker, as lines of a version script.
 std::string emit_op_list(const std::vector<Family>& families);
+// Operators that have no entry: graph/ registers them, and a build that selects one of them has both.
+inline constexpr std::array<std::string_view, 2> kControlFlowOperators = {"keyway::cond", "keyway::while_loop"};
 std::vector<OutputFile> emit_selected_ops(const std::vector<Family>& families, const std::set<std::string>& wanted);
 // Every overload: its full name, and its identifier in generated code.
 std::map<std::string, std::string> overload_names(const std::vector<Family>& families);

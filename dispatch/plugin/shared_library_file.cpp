@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/warning.h>
 #include <keyway/dispatch/plugin/elf_image.h>
+#include <keyway/dispatch/plugin/library_folder.h>
 #include <keyway/dispatch/plugin/shared_library_file.h>
 #include <keyway/dispatch/plugin/stable_abi.h>
 
@@ -44,6 +45,16 @@ bool lacks_symbol_of_keyway(std::string_view why) {
   return length != symbol.npos && symbol.substr(length).starts_with("6keyway");
 }
 
+// Libraries of graphs need libkeyway_graph.so. It stands beside libkeyway.so, where the loader may not look, and a
+// program that uses no graphs has not loaded it. If it cannot be opened, the loader says so when it needs it.
+void open_graph_library(const ElfImage& image) {
+  const std::filesystem::path folder = library_folder();
+  if (folder.empty()) return;
+  for (const std::string_view name : image.needed()) {
+    if (name.starts_with("libkeyway_graph.so")) dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+}
+
 }  // namespace
 
 void LibraryCloser::operator()(void* library) const { dlclose(library); }
@@ -63,6 +74,7 @@ OpenLibrary open_shared_library(const std::string& path, const char* what) {
   const ElfImage image(path);
   KEYWAY_CHECK_AS(Registration, image.problem().empty(), "{} {}: {}", what, path, image.problem());
   if (needs_stable_abi(image)) open_stable_abi(path, what);
+  open_graph_library(image);
   // A path without a folder would be looked for elsewhere.
   const std::string file = std::filesystem::absolute(path).string();
   const ExitNotice notice(what, path);

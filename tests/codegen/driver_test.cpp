@@ -131,6 +131,13 @@ TEST_CASE("of a selection the list of operators is written, and the names of the
   REQUIRE(select(R"({"format": 1, "decisions": [{"op": "my::op"}, {"op": "keyway::copy_"}]})").exit_code == 0);
   CHECK(out.files().at("gen/op_list.cpp").find("{\n    &ops::copy_,\n};") != std::string::npos);
 
+  // Operators of graph/, which have no entry.
+  const std::string without = "\nconstinit const ControlFlow kControlFlow{};\n";
+  CHECK(out.files().at("gen/op_list.cpp").find(without) != std::string::npos);
+  REQUIRE(select("copy_\nkeyway::while_loop\n").exit_code == 0);
+  CHECK(out.files().at("gen/op_list.cpp").find("{\n    &ops::copy_,\n};") != std::string::npos);
+  CHECK(out.files().at("gen/op_list.cpp").find("kControlFlow") == std::string::npos);
+
   CHECK(select("where.sel\n").err ==
         out.at("ops.txt") + ":1:1: error: there is no operator 'where.sel'; did you mean 'where.self'?\n");
   CHECK(select("{\"format\": 1}").err ==

@@ -30,7 +30,8 @@ class Installed(unittest.TestCase):
         cls.scratch = Path(cls._scratch.name)
         cls.prefix = cls.scratch / "prefix"
         run("cmake", "--install", options.build, "--prefix", cls.prefix)
-        cls.library = next(path for path in cls.prefix.rglob("libkeyway.so") if path.exists())
+        (cls.library,) = cls.prefix.rglob("libkeyway.so.1")
+        cls.libraries = (cls.library, cls.library.with_name("libkeyway_graph.so.1"))
 
     @classmethod
     def consumer(cls):
@@ -267,21 +268,53 @@ class Installed(unittest.TestCase):
         foreign = [path for path in read if not path.startswith(f"{include.resolve()}/") and not standard.fullmatch(path)]
         self.assertEqual(foreign, [])
 
+    def needed_by(self, file):
+        return re.findall(r"\(NEEDED\) +Shared library: \[(.+)\]", run("readelf", "--dynamic", file))
+
+    def test_what_uses_no_graph_does_not_load_their_library(self):
+        build = self.consumer()
+        self.assertEqual(self.both("uses_graph"), "4\n")
+        for name, uses in (("uses_graph", True), ("consumer", False), ("libhalves.so", False), ("libgraph_halves.so", True)):
+            with self.subTest(name=name):
+                self.assertIn("libkeyway.so.1", self.needed_by(build / name))
+                self.assertEqual("libkeyway_graph.so.1" in self.needed_by(build / name), uses)
+
+    def test_the_flag_of_the_linker_brings_graphs_too(self):
+        for source, uses in (("uses_graph", True), ("main", False)):
+            with self.subTest(source=source):
+                program = self.scratch / f"{source}_by_flag"
+                run(options.compiler, "-std=c++20", HERE / f"consumer/{source}.cpp", "-I", self.prefix / "include", "-L",
+                    self.library.parent, "-lkeyway", "-o", program)
+                self.assertEqual("libkeyway_graph.so.1" in self.needed_by(program), uses)
+
+    def test_a_plugin_brings_graphs_to_a_program_that_has_none(self):
+        build = self.consumer()
+        prefix = self.scratch / "without run path"
+        run("cmake", "--install", build, "--prefix", prefix)
+        plugin = prefix / "lib/libgraph_halves.so"
+        self.assertNotIn("RUNPATH", run("readelf", "--dynamic", plugin))
+        self.assertEqual(run(build / "use_plugin", plugin), "graph_halves: half of 14 is 7\nunloaded\n")
+
     def test_the_library_exports_nothing_but_keyway(self):
-        lines = run("nm", "--dynamic", "--defined-only", "--demangle", "--format=just-symbols", self.library).splitlines()
-        self.assertIn("keyway::v1::Error::what() const", lines)
+        exported = {library: run("nm", "--dynamic", "--defined-only", "--demangle", "--format=just-symbols", library).splitlines()
+                    for library in self.libraries}
+        self.assertIn("keyway::v1::Error::what() const", exported[self.libraries[0]])
+        self.assertIn("keyway::v1::graph::run(keyway::v1::graph::Graph const&, keyway::v1::ArrayRef<keyway::v1::Tensor>)",
+                      exported[self.libraries[1]])
         own = re.compile(r"((typeinfo( name)?|vtable|VTT|guard variable|TLS (init|wrapper) function|"
                          r"(non-)?virtual (thunk|function)) (for|to) )?(.* )?keyway(::v\d+)?::.*|keyway_\w+")
-        self.assertEqual([line for line in lines if not own.fullmatch(line)], [])
+        self.assertEqual([line for lines in exported.values() for line in lines if not own.fullmatch(line)], [])
 
     def test_nothing_of_the_library_runs_when_it_is_loaded(self):
         # One pointer: that of the compiler's own frame_dummy.
-        sections = run("readelf", "--sections", "--wide", self.library)
-        sizes = re.findall(r" \.(init_array|ctors|preinit_array) +\S+ +\S+ +\S+ +([0-9a-f]+) ", sections)
-        self.assertEqual([(name, int(size, 16)) for name, size in sizes], [("init_array", 8)])
+        for library in self.libraries:
+            sections = run("readelf", "--sections", "--wide", library)
+            sizes = re.findall(r" \.(init_array|ctors|preinit_array) +\S+ +\S+ +\S+ +([0-9a-f]+) ", sections)
+            self.assertEqual([(name, int(size, 16)) for name, size in sizes], [("init_array", 8)])
 
     def test_the_soname_carries_the_abi_version(self):
-        self.assertIn("[libkeyway.so.1]", run("readelf", "--dynamic", self.library))
+        for library in self.libraries:
+            self.assertIn(f"soname: [{library.name}]", run("readelf", "--dynamic", library))
 
 
 if __name__ == "__main__":

@@ -94,6 +94,13 @@ def library_paths(device_type: str = "cpu") -> list[str]:
     return [str(_library().parent), *([os.path.join(_required_cuda_home(), "lib64")] if device_type == "cuda" else [])]
 
 
+def _link_flags() -> list[str]:
+    """The library, and that of graphs for an extension that uses them."""
+    library = _library().name
+    graphs = library.replace("libkeyway.so", "libkeyway_graph.so")
+    return ["-Wl,--push-state,--as-needed", f"-l:{graphs}", "-Wl,--pop-state", f"-l:{library}"]
+
+
 def _extended(given: Iterable[str] | None, more: Iterable[str]) -> list[str]:
     return [*(given or []), *more]
 
@@ -124,7 +131,7 @@ def _extension(device_type: str, name: str, sources: Sequence[str], **kwargs: An
     kwargs["library_dirs"] = _extended(kwargs.get("library_dirs"), library_paths(device_type))
     if device_type == "cuda":
         kwargs["libraries"] = _extended(kwargs.get("libraries"), ["cudart"])
-    kwargs["extra_link_args"] = _extended(kwargs.get("extra_link_args"), [f"-l:{_library().name}"])
+    kwargs["extra_link_args"] = _extended(kwargs.get("extra_link_args"), _link_flags())
     return _Extension(name, sources, flags, **{"language": "c++", **kwargs})
 
 
