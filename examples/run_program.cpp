@@ -1,5 +1,5 @@
 // Loads a program and runs it, without Python and without the source that it comes from: run_program FILE ROWS
-// It can be linked with the operators of the program alone (docs/graphs.md#files).
+// It can be linked with the operators of the program alone (docs/graphs/files.md).
 #include <keyway/core/base/error.h>
 #include <keyway/graph/program.h>
 

@@ -28,6 +28,19 @@ FAILING = {
 }
 
 
+class Scaling(nn.Module):
+    """Multiplies by an attribute, in its forward() and in a method."""
+
+    def __init__(self):
+        super().__init__()
+        self.k = 2.0
+
+    def forward(self, x):
+        return x * self.k
+
+    encode = forward
+
+
 @trap
 def kwargs_in_another_order(run):
     f = run(lambda a, b: a - b)
@@ -426,16 +439,7 @@ def default_argument_is_changed(run):
 
 @trap
 def method_of_a_module(run):
-
-    class M(nn.Module):
-
-        def __init__(s):
-            super().__init__()
-            s.k = 2.0
-
-        def encode(s, x):
-            return x * s.k
-    m = M()
+    m = Scaling()
     f = run(m.encode)
     a = f(X())
     m.k = 3.0
@@ -444,16 +448,7 @@ def method_of_a_module(run):
 
 @trap
 def module_as_argument(run):
-
-    class M(nn.Module):
-
-        def __init__(s):
-            super().__init__()
-            s.k = 2.0
-
-        def encode(s, x):
-            return x * s.k
-    m = M()
+    m = Scaling()
     f = run(lambda m, x: m.encode(x))
     a = f(m, X())
     m.k = 3.0
@@ -462,16 +457,7 @@ def module_as_argument(run):
 
 @trap
 def module_in_a_list(run):
-
-    class M(nn.Module):
-
-        def __init__(s):
-            super().__init__()
-            s.k = 2.0
-
-        def forward(s, x):
-            return x * s.k
-    ms = [M()]
+    ms = [Scaling()]
     f = run(lambda x: ms[0](x))
     a = f(X())
     ms[0].k = 3.0

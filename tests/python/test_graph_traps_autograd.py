@@ -11,6 +11,15 @@ FAILING = {
 }
 
 
+def gradient_of(w):
+    """A program that gives the gradient of w * x."""
+    def f(x):
+        w.grad = None
+        (x * w).sum().backward()
+        return w.grad.clone()
+    return f
+
+
 @trap
 def backward_to_a_leaf_then_through_a_result(run):
     f = run(lambda x: (x * x).sum().backward())
@@ -105,12 +114,7 @@ def zero_grad_in_place(run):
 @trap
 def hook_of_a_parameter_added_between(run):
     w = P(1, 2, 3)
-
-    def f(x):
-        w.grad = None
-        (x * w).sum().backward()
-        return w.grad.clone()
-    f = run(f)
+    f = run(gradient_of(w))
     out = [f(X()), f(X())]
     h = w.register_hook(lambda g: g * 10)
     out.append(f(X()))
@@ -123,12 +127,7 @@ def hook_of_a_parameter_added_between(run):
 def hook_of_a_parameter_removed_between(run):
     w = P(1, 2, 3)
     h = w.register_hook(lambda g: g * 10)
-
-    def f(x):
-        w.grad = None
-        (x * w).sum().backward()
-        return w.grad.clone()
-    f = run(f)
+    f = run(gradient_of(w))
     out = [f(X()), f(X())]
     h.remove()
     out.append(f(X()))
@@ -138,12 +137,7 @@ def hook_of_a_parameter_removed_between(run):
 @trap
 def post_accumulate_hook_added_between(run):
     w = P(1, 2, 3)
-
-    def f(x):
-        w.grad = None
-        (x * w).sum().backward()
-        return w.grad.clone()
-    f = run(f)
+    f = run(gradient_of(w))
     out = [f(X()), f(X())]
     w.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(3))
     out.append(f(X()))
@@ -425,12 +419,7 @@ def version_after_an_error(run):
 def hook_of_a_parameter_replaced_between(run):
     w = P(1, 2, 3)
     h = w.register_hook(lambda g: g * 10)
-
-    def f(x):
-        w.grad = None
-        (x * w).sum().backward()
-        return w.grad.clone()
-    f = run(f)
+    f = run(gradient_of(w))
     out = [f(X()), f(X())]
     h.remove()
     w.register_hook(lambda g: g * 3)
@@ -441,12 +430,7 @@ def hook_of_a_parameter_replaced_between(run):
 def hook_of_an_accumulator_added_between(run):
     w = P(1, 2, 3)
     node = w.view_as(w).grad_fn.next_functions[0][0]
-
-    def f(x):
-        w.grad = None
-        (x * w).sum().backward()
-        return w.grad.clone()
-    f = run(f)
+    f = run(gradient_of(w))
     out = [f(X()), f(X())]
 
     def triple(*grads):
@@ -476,12 +460,7 @@ def hook_of_an_argument(run):
 def post_accumulate_hook_removed_between(run):
     w = P(1, 2, 3)
     h = w.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(3))
-
-    def f(x):
-        w.grad = None
-        (x * w).sum().backward()
-        return w.grad.clone()
-    f = run(f)
+    f = run(gradient_of(w))
     out = [f(X()), f(X())]
     h.remove()
     return out + [f(X())]

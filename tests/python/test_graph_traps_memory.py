@@ -22,6 +22,15 @@ FAILING = {
 }
 
 
+def seeded_calls(f):
+    """What a function gives for several seeds, and the next number of the generator."""
+    out = []
+    for i in range(4):
+        kw.manual_seed(i)
+        out += [f(big(i)), kw.rand(1)]
+    return out
+
+
 @trap
 def chain_in_place_of_a_view(run):
 
@@ -133,13 +142,7 @@ def chain_random(run):
         v = kw.bernoulli(z)
         u = nn.functional.dropout(w, 0.5)
         return (w + v).exp() + u
-    f = run(f)
-    out = []
-    for i in range(4):
-        kw.manual_seed(i)
-        out.append(f(big(i)))
-        out.append(kw.rand(1))
-    return out
+    return seeded_calls(run(f))
 
 
 @trap
@@ -152,13 +155,7 @@ def chain_in_place_random(run):
         y.normal_()
         y = y * 2
         return y.exp() + nn.functional.rrelu(y, training=True)
-    f = run(f)
-    out = []
-    for i in range(4):
-        kw.manual_seed(i)
-        out.append(f(big(i)))
-        out.append(kw.rand(1))
-    return out
+    return seeded_calls(run(f))
 
 
 @trap

@@ -298,71 +298,6 @@ def optimizer_lr_int(run):
     return trained(run, lambda p: O.SGD(p, lr=1), 8, lambda m, o: o.param_groups[0].update(lr=0.25))
 
 
-def scheduled(m, o):
-    s = O.lr_scheduler.StepLR(o, 3, 0.5)
-
-    def e(x):
-        l = plain(m, o, x)
-        o.step()
-        s.step()
-        return l
-    return e
-
-
-def exponential(m, o):
-    s = O.lr_scheduler.ExponentialLR(o, 0.9)
-
-    def e(x):
-        l = plain(m, o, x)
-        o.step()
-        s.step()
-        return l
-    return e
-
-
-def clipped(m, o):
-
-    def e(x):
-        l = plain(m, o, x)
-        n = nn.utils.clip_grad_norm_(m.parameters(), 0.1)
-        o.step()
-        return (l, n)
-    return e
-
-
-def clip_value(m, o):
-
-    def e(x):
-        l = plain(m, o, x)
-        nn.utils.clip_grad_value_(m.parameters(), 0.01)
-        o.step()
-        return l
-    return e
-
-
-def scaled(m, o):
-    s = kw.amp.GradScaler("cpu", init_scale=4.0)
-
-    def e(x):
-        o.zero_grad()
-        l = m(x).square().mean()
-        s.scale(l).backward()
-        s.step(o)
-        s.update()
-        return l.detach()
-    return e
-
-
-def accumulating(m, o):
-
-    def e(x):
-        o.zero_grad()
-        for part in x.split(2):
-            (m(part).square().mean() / 3).backward()
-        o.step()
-    return e
-
-
 @trap
 def micro_batches_outside(run):
     kw.manual_seed(0)
@@ -394,9 +329,6 @@ def two_optimizers_shared(run):
         return l.detach()
     f = run(f)
     return [f(kw.randn(2, 3)) for _ in range(6)] + list(a.state_dict().values()) + list(b.state_dict().values())
-
-
-L = lambda: nn.Sequential(nn.Linear(3, 3), nn.Tanh())
 
 
 @trap

@@ -5,14 +5,15 @@ from __future__ import annotations
 import enum
 import gc
 import inspect
+import itertools
 import types
-from collections.abc import Callable, Iterable, MutableSet
+from collections.abc import Callable, Iterable, MutableSet, Sequence
 from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor, _graph
 from keyway._graphs.watched import Watched, is_same, watching
-from keyway._transforms.trees import children, leaves_like, leaves_of, rebuilt, same_structure
+from keyway._transforms.trees import children, leaves_like, leaves_of, same_structure, tree_map
 from keyway.nn.modules.module import Module
 from keyway.nn.parameter import Parameter
 
@@ -24,10 +25,21 @@ _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), type, enum.Enum
 
 
 class Output:
-    """Stands for a tensor among the results of a graph."""
+    """Stands for a tensor among the results of a graph, or the arguments of a program, by its number there."""
 
     def __init__(self, number: int) -> None:
         self.number = number
+
+
+def without_tensors(tree: Any) -> Any:
+    """The tree with an Output for each tensor, numbered in their order."""
+    numbers = itertools.count()
+    return tree_map(lambda leaf: Output(next(numbers)) if isinstance(leaf, Tensor) else leaf, tree)
+
+
+def with_tensors(tree: Any, tensors: Sequence[Tensor]) -> Any:
+    """The tree with the tensor of its number for each Output."""
+    return tree_map(lambda leaf: tensors[leaf.number] if isinstance(leaf, Output) else leaf, tree)
 
 
 class _Given:
@@ -156,10 +168,7 @@ class Graph:
         given = tensors if isinstance(tensors, str) else self._calls.attempt(tensors)
         if isinstance(given, str):
             return given
-        if isinstance(self._results, Output):
-            return (given[0],)
-        leaves = [given[leaf.number] if isinstance(leaf, Output) else leaf for leaf in leaves_of(self._results)]
-        return (rebuilt(self._results, leaves),)
+        return (with_tensors(self._results, given),)
 
     def _match(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor] | str:
         """The tensors among the arguments; why the graph does not hold for them, as far as Python knows."""
@@ -194,8 +203,7 @@ class Captured:
         self._captures: dict[str, _graph.Capture] = {}
         self._refusal: str | None = None  # what the capture of calls does not see
         given = leaves_of((args, kwargs))
-        self._expected = rebuilt((args, kwargs), [_Given(type(leaf)) if isinstance(leaf, Tensor) else leaf
-                                                  for leaf in given])
+        self._expected = tree_map(lambda leaf: _Given(type(leaf)) if isinstance(leaf, Tensor) else leaf, (args, kwargs))
         try:
             self._begin((level,) if level is not None else _LEVELS, named_tensors(function, args, kwargs), go_on)
             histories = [leaf.requires_grad for leaf in given if isinstance(leaf, Tensor)]
@@ -273,9 +281,7 @@ class Captured:
                 raise _C.ValueError(self._refusal)
         finally:
             self._abandon()
-        numbers = iter(range(len(self._outputs)))
-        shown = [Output(next(numbers)) if isinstance(leaf, Tensor) else leaf for leaf in leaves_of(self.results)]
-        return Graph(calls, self._expected, rebuilt(self.results, shown), self._watched)
+        return Graph(calls, self._expected, without_tensors(self.results), self._watched)
 
     def _abandon(self) -> None:
         for capture in self._captures.values():

@@ -8,11 +8,11 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor, _graph
-from keyway._graphs.captured import Captured, Graph, Output, named_tensors
+from keyway._graphs.captured import Captured, Graph, Output, named_tensors, with_tensors, without_tensors
 from keyway._tensor.serialization import encoded_path
 from keyway._graphs.exported_notes import decoded_trees, encoded_trees
 from keyway._graphs.shapes import Sizes, dynamic_formulas, example_sizes, limits, resized, sizes_to_capture
-from keyway._transforms.trees import leaves_like, leaves_of, rebuilt, same_structure, tree_map
+from keyway._transforms.trees import leaves_like, leaves_of, same_structure, tree_map
 from keyway.autograd.grad_mode import no_grad
 from keyway.nn.modules.module import Module
 from keyway.random import get_rng_state, set_rng_state
@@ -82,9 +82,7 @@ class ExportedProgram:
                 tensors.append(leaf)
             elif type(leaf) is not type(was) or (leaf != was and repr(leaf) != repr(was)):
                 raise _C.ValueError(f"an argument is {leaf!r}, and was {was!r} when the program was captured")
-        outputs = self._program.run(tensors)
-        leaves = [outputs[leaf.number] if isinstance(leaf, Output) else leaf for leaf in leaves_of(self._results)]
-        return rebuilt(self._results, leaves)
+        return with_tensors(self._results, self._program.run(tensors))
 
     def _notes(self) -> dict[str, str]:
         notes = self.metadata
@@ -135,7 +133,7 @@ def export(mod: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
         return graph
 
     above, sizes, graphs = _captures(captured, example)
-    arguments = _with_outputs([list(args), kwargs])
+    arguments = without_tensors([list(args), kwargs])
     names = [name for name, _ in named]
     state = list(mod.state_dict(keep_vars=True).items()) if isinstance(mod, Module) else []
     lowest, highest = limits(example, above)
@@ -179,12 +177,6 @@ def _captures(captured: Callable[[Sizes], Graph], example: Sizes) -> tuple[bool,
         except Exception:
             pass
         raise
-
-
-def _with_outputs(tree: Any) -> Any:
-    """With a number in the place of each tensor."""
-    numbers = iter(range(len(leaves_of(tree))))
-    return tree_map(lambda leaf: Output(next(numbers)) if isinstance(leaf, Tensor) else leaf, tree)
 
 
 class _Restored:

@@ -40,11 +40,7 @@ def mse_loss(
 ) -> Tensor:
     """(input - target)^2, of tensors of one shape, times weights of that shape."""
     _warn_of_shapes(input, target)
-    name = chosen_name(size_average, reduce, reduction)
-    if weight is not None:
-        _check_weight(input, weight, "mse_loss")
-        return _weighted(_C.mse_loss(input, target, 0), weight, name, "mse_loss")
-    return _C.mse_loss(input, target, number(name))
+    return _distance("mse_loss", input, target, weight, chosen_name(size_average, reduce, reduction))
 
 
 def l1_loss(
@@ -53,26 +49,23 @@ def l1_loss(
 ) -> Tensor:
     """|input - target|, of tensors of one shape, times weights of that shape."""
     _warn_of_shapes(input, target)
-    name = chosen_name(size_average, reduce, reduction)
-    if weight is not None:
-        _check_weight(input, weight, "l1_loss")
-        return _weighted(_C.l1_loss(input, target, 0), weight, name, "l1_loss")
-    return _C.l1_loss(input, target, number(name))
+    return _distance("l1_loss", input, target, weight, chosen_name(size_average, reduce, reduction))
 
 
-def _weighted(losses: Tensor, weight: Tensor, reduction: str, function: str) -> Tensor:
-    """The reduction of losses times weights; the mean of squares and distances is divided by the sum of the weights,
-    that of Huber's losses by their number."""
-    weighted = losses.mul(weight)
-    if reduction == "mean" and function != "huber_loss":
-        return weighted.sum().div(weight.sum())
-    return reduced(weighted, reduction)
-
-
-def _check_weight(input: Tensor, weight: Tensor, function: str) -> None:
+def _distance(function: str, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
+              *options: float) -> Tensor:
+    """The reduction of a loss of two tensors, times weights. A mean with weights of squares and of absolute differences is
+    divided by the sum of the weights, that of Huber's losses by their number."""
+    loss = getattr(_C, function)
+    if weight is None:
+        return loss(input, target, number(reduction), *options)
     if weight.shape != input.shape:
         raise _C.ValueError(f"{function}(): argument 'weight' has shape {list(weight.shape)}, but the input has "
                             f"{list(input.shape)}")
+    weighted = loss(input, target, 0, *options).mul(weight)
+    if reduction == "mean" and function != "huber_loss":
+        return weighted.sum().div(weight.sum())
+    return reduced(weighted, reduction)
 
 
 def smooth_l1_loss(
@@ -90,10 +83,7 @@ def huber_loss(
 ) -> Tensor:
     """d^2 / 2 where d = |input - target| is below delta, else delta * (d - delta / 2), times weights of that shape."""
     _warn_of_shapes(input, target)
-    if weight is not None:
-        _check_weight(input, weight, "huber_loss")
-        return _weighted(_C.huber_loss(input, target, 0, delta), weight, reduction, "huber_loss")
-    return _C.huber_loss(input, target, number(reduction), delta)
+    return _distance("huber_loss", input, target, weight, reduction, delta)
 
 
 def kl_div(
