@@ -1,10 +1,8 @@
-#include <keyway/backends/cuda/graph/conditions.h>
 #include <keyway/backends/cuda/graph/replayed_graph.h>
 #include <keyway/backends/cuda/graph/results.h>
 #include <keyway/core/device/stream_guard.h>
 
 #include <exception>
-#include <fmt/format.h>
 #include <utility>
 
 namespace keyway::inline v1::cuda {
@@ -24,7 +22,7 @@ std::mutex& one_capture() {
 }  // namespace
 
 ReplayedGraph::ReplayedGraph(const graph::Graph& graph, Device device)
-    : calls_(graph), device_(device), memory_(graph), how_("as a CUDA graph, which its second run captures") {}
+    : program_(graph), device_(device), memory_(graph), how_("as a CUDA graph, which its second run captures") {}
 
 ReplayedGraph::~ReplayedGraph() {
   if (captured_ == nullptr) return;
@@ -44,7 +42,7 @@ std::vector<Tensor> ReplayedGraph::run(const std::vector<Tensor>& inputs) {
   const DeviceGuard device(device_);
   const Stream stream = current_stream(device_);
   // What captures this run is to have its calls.
-  if (stream.is_capturing()) return calls_.run_inputs(inputs);
+  if (stream.is_capturing()) return program_.run(inputs, Program::By::Calls);
   {
     const std::lock_guard lock(mutex_);
     if (!is_refused_) {
@@ -55,10 +53,11 @@ std::vector<Tensor> ReplayedGraph::run(const std::vector<Tensor>& inputs) {
       }
     }
   }
-  return calls_.run_inputs(inputs);
+  return program_.run(inputs, Program::By::Calls);
 }
 
 void ReplayedGraph::capture(const std::vector<Tensor>& inputs) {
+  if (captures_ == 0) program_.fuse(device_);
   const std::lock_guard alone(one_capture());
   synchronize(device_);  // what goes may be in use; an error of earlier work is none of the capture
   captured_.reset();
@@ -67,14 +66,14 @@ void ReplayedGraph::capture(const std::vector<Tensor>& inputs) {
   auto captured = std::make_unique<Captured>();
   try {
     CUDAGraphCapture scope(captured->graph);
-    captured->outputs = calls_.run_inputs(tensors);
+    captured->outputs = program_.run(tensors, Program::By::Kernels);
     scope.end();
   } catch (const Error& error) {
     return refuse(std::string(error.message()));
   }
   captured_ = std::move(captured);
   const std::lock_guard lock(text_mutex_);
-  how_ = fmt::format("as a CUDA graph of {} calls", launching_calls(calls_.graph()));
+  how_ = "as a CUDA graph of " + program_.description();
 }
 
 std::vector<Tensor> ReplayedGraph::replay(const std::vector<Tensor>& inputs, Stream stream) {
@@ -83,7 +82,7 @@ std::vector<Tensor> ReplayedGraph::replay(const std::vector<Tensor>& inputs, Str
   memory_.fill(inputs);
   captured_->graph.replay();
   memory_.write_back(inputs);
-  std::vector<Tensor> results = results_of(calls_.graph(), inputs, captured_->outputs);
+  std::vector<Tensor> results = results_of(program_.graph(), inputs, captured_->outputs);
   captured_->replayed.record(stream);
   return results;
 }

@@ -1,12 +1,13 @@
-// ReplayedGraph: a graph that is run once by its calls, then captured as a CUDA graph, and replayed from then on.
+// ReplayedGraph: a graph that is run once by its calls, then captured as a CUDA graph, with pointwise calls as kernels
+// that are compiled for it, and replayed from then on.
 // Internal to backends/cuda/graph.
 #pragma once
 
 #include <keyway/backends/cuda/graph/input_memory.h>
+#include <keyway/backends/cuda/graph/program.h>
 #include <keyway/core/device/cuda_graph.h>
 #include <keyway/core/device/event.h>
 #include <keyway/graph/graph_backend.h>
-#include <keyway/graph/run.h>
 
 #include <memory>
 #include <mutex>
@@ -40,7 +41,7 @@ class ReplayedGraph final : public graph::CompiledGraph {
   std::vector<Tensor> replay(const std::vector<Tensor>& inputs, Stream stream);
   void refuse(std::string why);
 
-  const graph::Interpreter calls_;
+  Program program_;  // kernels are made for it before the first capture, and used in captures alone
   const Device device_;
   std::mutex mutex_;  // held while work is queued
   InputMemory memory_;
