@@ -1,6 +1,6 @@
 // Backends that are libraries of their own, brought when their device type is first asked for: libkeyway_cuda.so beside
-// libkeyway.so, and plug-ins in the folders of KEYWAY_PLUGIN_PATH. So are their graph backends, libkeyway_cuda_graph.so,
-// when a graph is.
+// libkeyway.so, and plug-ins in the folders of KEYWAY_PLUGIN_PATH. So are their graph backends,
+// libkeyway_cuda_graph.so, when a graph is.
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/device/device_guard_impl.h>
 #include <keyway/core/device/load_backend.h>

@@ -60,10 +60,11 @@ Device checked_device(const Graph& graph) {
     const auto look = [&](ValueId id) {
       const Device here = graph.values[graph::index(id)].info.device;
       if (here.is_cpu())
-        throw CallDeclined(fmt::format("{} has a tensor on the CPU, which a replay does not read or write",
-                                       node.op->short_name()));
+        throw CallDeclined(
+            fmt::format("{} has a tensor on the CPU, which a replay does not read or write", node.op->short_name()));
       if (device && *device != here)
-        throw CallDeclined(fmt::format("its tensors lie on {} and {}: a replay is of one device", to_string(*device), to_string(here)));
+        throw CallDeclined(fmt::format("its tensors lie on {} and {}: a replay is of one device", to_string(*device),
+                                       to_string(here)));
       device = here;
     };
     for_each_argument(node, look);
@@ -71,8 +72,8 @@ Device checked_device(const Graph& graph) {
   }
   const std::size_t calls = launching_calls(graph), results = new_memories(graph);
   if (!device || calls < 2 + results)
-    throw CallDeclined(fmt::format("a replay takes a launch and {} copies of results, and the graph has {} calls",
-                                   results, calls));
+    throw CallDeclined(
+        fmt::format("a replay takes a launch and {} copies of results, and the graph has {} calls", results, calls));
   return *device;
 }
 

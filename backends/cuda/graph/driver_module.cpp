@@ -70,9 +70,9 @@ DriverModule::DriverModule(const std::string& image, const char* kernel) {
 
 void DriverModule::launch(Stream stream, unsigned blocks, unsigned threads, const void* argument) const {
   void* arguments[] = {const_cast<void*>(argument)};
-  driver().check(driver().LaunchKernel(function_, blocks, 1, 1, threads, 1, 1, 0, stream.native_handle(), arguments,
-                                       nullptr),
-                 "cuLaunchKernel");
+  driver().check(
+      driver().LaunchKernel(function_, blocks, 1, 1, threads, 1, 1, 0, stream.native_handle(), arguments, nullptr),
+      "cuLaunchKernel");
 }
 
 }  // namespace keyway::inline v1::cuda

@@ -58,8 +58,8 @@ InputMemory::InputMemory(const Graph& graph) : slots_(graph.inputs.size()), same
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const ValueId id = graph.inputs[i].value;
-    same_as_[i] = static_cast<std::size_t>(std::ranges::find(graph.inputs, id, &graph::Input::value) -
-                                           graph.inputs.begin());
+    same_as_[i] =
+        static_cast<std::size_t>(std::ranges::find(graph.inputs, id, &graph::Input::value) - graph.inputs.begin());
     if (id == graph::kNoValue || same_as_[i] != i) continue;
     const TensorInfo& info = graph.values[graph::index(id)].info;
     Slot& slot = slots_[i];
@@ -80,9 +80,8 @@ void InputMemory::see(const std::vector<Tensor>& inputs) {
 }
 
 bool InputMemory::holds() const {
-  return std::ranges::all_of(slots_, [](const Slot& slot) {
-    return !slot.is_used || slot.stand_in.defined() || slot.seen == slot.captured;
-  });
+  return std::ranges::all_of(
+      slots_, [](const Slot& slot) { return !slot.is_used || slot.stand_in.defined() || slot.seen == slot.captured; });
 }
 
 std::vector<Tensor> InputMemory::stand_ins(const std::vector<Tensor>& inputs) {

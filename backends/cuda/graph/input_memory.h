@@ -31,9 +31,9 @@ class InputMemory {
 
  private:
   struct Slot {
-    bool is_used = false;        // by a call; not, if an earlier input is the same value
+    bool is_used = false;  // by a call; not, if an earlier input is the same value
     bool is_written = false;
-    bool is_copyable = false;    // what calls use of its memory is the input itself or within it
+    bool is_copyable = false;  // what calls use of its memory is the input itself or within it
     bool moves = false;
     const void* seen = nullptr;  // the address in the last run
     const void* captured = nullptr;

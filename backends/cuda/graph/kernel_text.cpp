@@ -49,8 +49,8 @@ class Members {
   std::string one(const PointwiseCall::Member& member, std::string_view type) {
     using Kind = PointwiseCall::Member::Kind;
     if (member.kind == Kind::Text) return fmt::format("argument(std::string_view({}))", quoted(member.text));
-    if (member.kind == Kind::None) return fmt::format("argument<{}>(std::optional<FusedNumber>())", type);
-    return fmt::format("{}<{}>(arguments.numbers[{}])", member.is_operand ? "operand" : "argument", type, next_++);
+    if (member.kind == Kind::None) return fmt::format("argument<{}>(fused::none())", type);
+    return fmt::format("{}<{}>(number[{}])", member.is_operand ? "operand" : "argument", type, next_++);
   }
 
   int next_ = 0;
@@ -73,6 +73,7 @@ extern "C" __global__ void __launch_bounds__({}) keyway_fused(const __grid_const
   if (element >= arguments.numel) return;
   std::int64_t at[{}];
   arguments.locate(element, at);
+  const FusedNumber* const number = arguments.numbers;
 )",
                       kFusedThreads, kFusedThreads, group.read.size() + group.written.size());
   std::map<ValueId, std::string> names;
@@ -94,8 +95,8 @@ extern "C" __global__ void __launch_bounds__({}) keyway_fused(const __grid_const
     names[call.result] = name;
   }
   for (const ValueId id : group.written) {
-    text += fmt::format("  fused::store<{1}>(arguments.data[{2}] + at[{2}], {0});\n", names[id], type_of(id),
-                        operand++);
+    text +=
+        fmt::format("  fused::store<{1}>(arguments.data[{2}] + at[{2}], {0});\n", names[id], type_of(id), operand++);
   }
   return text + "}\n";
 }

@@ -57,8 +57,7 @@ std::optional<PointwiseCall::Member> member(const FunctorMember& of, const IValu
   if (value.is(ValueTag::String)) return PointwiseCall::Member{Kind::Text, of.is_operand, {}, value.to_string_ref()};
   if (value.is(ValueTag::Double))
     return PointwiseCall::Member{Kind::Number, of.is_operand, {value.to_double(), 0, false}, {}};
-  if (value.is(ValueTag::Int))
-    return PointwiseCall::Member{Kind::Number, of.is_operand, {0, value.to_int(), true}, {}};
+  if (value.is(ValueTag::Int)) return PointwiseCall::Member{Kind::Number, of.is_operand, {0, value.to_int(), true}, {}};
   if (value.is(ValueTag::Bool))
     return PointwiseCall::Member{Kind::Number, of.is_operand, {0, value.to_bool() ? 1 : 0, true}, {}};
   return std::nullopt;
@@ -166,9 +165,9 @@ class Grouping {
       const TensorInfo& first = info_of(graph_, group_.calls.front().result);
       if (first.sizes != info.sizes || first.device != info.device) return false;
     }
-    return has_room(node, call) && std::ranges::all_of(call.operands, [&](ValueId id) {
-             return id == call.result || may_read(call, id);
-           }) && may_write(call.result);
+    return has_room(node, call) &&
+           std::ranges::all_of(call.operands, [&](ValueId id) { return id == call.result || may_read(call, id); }) &&
+           may_write(call.result);
   }
 
   bool has_room(std::size_t node, const PointwiseCall& call) const {

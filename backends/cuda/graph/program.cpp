@@ -116,8 +116,8 @@ bool Program::launch(const Group& group, std::vector<Tensor>& values) const {
       if (member.kind == PointwiseCall::Member::Kind::Number) arguments.numbers[number++] = member.number;
     }
   }
-  group.kernel->launch(current_stream(operands.back().device()),
-                       (arguments.numel - 1) / kFusedThreads + 1, kFusedThreads, &arguments);
+  group.kernel->launch(current_stream(operands.back().device()), (arguments.numel - 1) / kFusedThreads + 1,
+                       kFusedThreads, &arguments);
   for (const auto& [id, tensor] : results) values[graph::index(id)] = Tensor(tensor);
   return true;
 }

@@ -17,8 +17,8 @@ class Program {
 
   const graph::Graph& graph() const { return graph_; }
 
-  // Has NVRTC make a kernel of each group of pointwise calls, for a device that is current. A group that it makes none of
-  // stays calls. Requires: no stream of this thread is being captured.
+  // Has NVRTC make a kernel of each group of pointwise calls, for a device that is current. A group that it makes none
+  // of stays calls. Requires: no stream of this thread is being captured.
   void fuse(Device device);
   // "12 calls, 9 of them in 2 fused kernels", and why not all groups are, if they are not.
   std::string description() const;

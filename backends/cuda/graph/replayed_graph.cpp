@@ -61,7 +61,8 @@ void ReplayedGraph::capture(const std::vector<Tensor>& inputs) {
   const std::lock_guard alone(one_capture());
   synchronize(device_);  // what goes may be in use; an error of earlier work is none of the capture
   captured_.reset();
-  if (++captures_ > kMostCaptures) return refuse(memory_.problem().value_or("its inputs lie in other memory each time"));
+  if (++captures_ > kMostCaptures)
+    return refuse(memory_.problem().value_or("its inputs lie in other memory each time"));
   const std::vector<Tensor> tensors = memory_.stand_ins(inputs);
   auto captured = std::make_unique<Captured>();
   try {

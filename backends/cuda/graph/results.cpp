@@ -21,8 +21,8 @@ Tensor placed(const Storage& storage, const Tensor& like) {
 // All bytes of a memory.
 Tensor bytes_of(const Storage& storage) {
   const auto bytes = static_cast<std::int64_t>(storage.nbytes());
-  return Tensor(TensorBase(make_intrusive<TensorImpl>(storage, kByte, IntArrayRef({bytes}), IntArrayRef({1}), bytes,
-                                                      true)));
+  return Tensor(
+      TensorBase(make_intrusive<TensorImpl>(storage, kByte, IntArrayRef({bytes}), IntArrayRef({1}), bytes, true)));
 }
 
 Storage copied(const Storage& storage) {
@@ -35,7 +35,7 @@ Storage copied(const Storage& storage) {
 
 std::vector<Tensor> results_of(const Graph& graph, const std::vector<Tensor>& inputs,
                                const std::vector<Tensor>& captured) {
-  std::map<ValueId, Tensor> made;      // of each value
+  std::map<ValueId, Tensor> made;       // of each value
   std::map<ValueId, Storage> memories;  // by the first value that lies there
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].defined()) continue;

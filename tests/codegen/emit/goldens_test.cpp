@@ -209,7 +209,7 @@ TEST_CASE("editing one operator rewrites files of its family only, and those tha
 TEST_CASE("a functor, a derivative and a contract rewrite what is made of them, and the texts that quote them") {
   using Names = std::set<std::string>;
   CHECK(rewritten("second", "\"pointwise\": \"Neg\"", "\"pointwise\": \"Negative\"") ==
-        Names{"assembly/wrappers_second.cpp", "backends/cpu/loops_second_0.cpp",
+        Names{"assembly/wrappers_second.cpp", "backends/cpu/loops_second_0.cpp", "backends/cuda/graph/functors.cpp",
               "backends/cuda/kernels/loops_second_0.cu"});
   CHECK(rewritten("second", "\"t(grad)\"", "\"t(t(t(grad)))\"") == Names{"autograd/second.cpp", "docs/ops/second.md"});
   CHECK(rewritten("second", "-self.dim() <= dim < self.dim()", "0 <= dim < self.dim()") ==

@@ -35,8 +35,8 @@ struct FusedArguments {
   static constexpr int kMaxRank = 6, kMostOperands = 16, kMostNumbers = 24;
 
   int rank = 0;
-  std::uint32_t numel = 1;   // less than 2^31
-  Divisor sizes[kMaxRank];   // the innermost dimension first
+  std::uint32_t numel = 1;                             // less than 2^31
+  Divisor sizes[kMaxRank];                             // the innermost dimension first
   std::int64_t strides[kMaxRank][kMostOperands] = {};  // in bytes; 0 where an operand is broadcast
   char* data[kMostOperands] = {};
   FusedNumber numbers[kMostNumbers];

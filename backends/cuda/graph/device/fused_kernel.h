@@ -35,6 +35,9 @@ __device__ void store(char* at, T value) {
   }
 }
 
+// An argument that is None.
+__device__ inline std::optional<FusedNumber> none() { return {}; }
+
 // The functor's result for elements of just the types that it takes: what converts before or after it, or may refuse an
 // element, is not for this.
 template <typename R, typename F, typename... A>

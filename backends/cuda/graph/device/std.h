@@ -85,8 +85,7 @@ inline constexpr bool kIsUnsigned =
 template <typename T>
 inline constexpr bool is_floating_point_v = detail::kIsOneOf<T, float, double>;
 template <typename T>
-inline constexpr bool is_integral_v =
-    detail::kIsSigned<T> || detail::kIsUnsigned<T> || detail::kIsOneOf<T, bool, char>;
+inline constexpr bool is_integral_v = detail::kIsSigned<T> || detail::kIsUnsigned<T> || detail::kIsOneOf<T, bool, char>;
 template <typename T>
 inline constexpr bool is_arithmetic_v = is_integral_v<T> || is_floating_point_v<T>;
 template <typename T>
@@ -111,7 +110,9 @@ concept signed_integral = integral<T> && is_signed_v<T>;
 template <typename T>
 concept unsigned_integral = integral<T> && !is_signed_v<T>;
 template <typename From, typename To>
-concept convertible_to = requires(From (&from)()) { static_cast<To>(from()); };
+concept convertible_to = requires(From (&from)()) {
+  static_cast<To>(from());
+};
 
 namespace detail {
 template <typename T>

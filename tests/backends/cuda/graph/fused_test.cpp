@@ -39,9 +39,12 @@ TEST_CASE("calls of one kernel round as calls do: functions, modes, numbers, com
     const Tensor x = in[0].mul(3.3).sub(in[1], 0.7), y = gelu(x.tanh(), "tanh").exp().div(in[1].add(2));
     return std::vector<Tensor>{where(y.gt(x), y, gelu(x)), y.sin()};
   };
-  check_fused(program, [](std::int64_t seed) {
-    return std::vector<Tensor>{numbers({3, 40}, seed), numbers({3, 40}, seed + 7)};
-  }, ", 11 of them in 1 fused kernels");
+  check_fused(
+      program,
+      [](std::int64_t seed) {
+        return std::vector<Tensor>{numbers({3, 40}, seed), numbers({3, 40}, seed + 7)};
+      },
+      ", 11 of them in 1 fused kernels");
 }
 
 TEST_CASE("operands of one kernel broadcast, and lie in memory as they do") {
@@ -50,10 +53,13 @@ TEST_CASE("operands of one kernel broadcast, and lie in memory as they do") {
     const Tensor sum = (in[0] + in[1]) * in[2];
     return std::vector<Tensor>{sum.tanh(), sum.relu()};
   };
-  check_fused(program, [](std::int64_t seed) {
-    return std::vector<Tensor>{numbers({4, 3, 5}, seed).transpose(0, 2), numbers({4}, seed + 1),
-                               numbers({5, 1, 1}, seed + 2)};
-  }, ", 4 of them in 1 fused kernels");
+  check_fused(
+      program,
+      [](std::int64_t seed) {
+        return std::vector<Tensor>{numbers({4, 3, 5}, seed).transpose(0, 2), numbers({4}, seed + 1),
+                                   numbers({5, 1, 1}, seed + 2)};
+      },
+      ", 4 of them in 1 fused kernels");
 }
 
 TEST_CASE("a kernel writes in place, and to a part of a tensor") {
@@ -63,9 +69,12 @@ TEST_CASE("a kernel writes in place, and to a part of a tensor") {
     row.mul_(2).add_(in[1]).tanh_();
     return std::vector<Tensor>{row.exp()};
   };
-  check_fused(program, [](std::int64_t seed) {
-    return std::vector<Tensor>{numbers({3, 40}, seed), numbers({40}, seed + 7)};
-  }, ", 4 of them in 1 fused kernels");
+  check_fused(
+      program,
+      [](std::int64_t seed) {
+        return std::vector<Tensor>{numbers({3, 40}, seed), numbers({40}, seed + 7)};
+      },
+      ", 4 of them in 1 fused kernels");
 }
 
 TEST_CASE("a kernel rounds to float16 after each call") {
@@ -76,17 +85,21 @@ TEST_CASE("a kernel rounds to float16 after each call") {
   const auto halves = [](std::int64_t seed) {
     return on_cuda(scattered({70}, -9, 9, seed).to(kFloat).div(7.0).to(kHalf));
   };
-  check_fused(program, [&](std::int64_t seed) {
-    return std::vector<Tensor>{halves(seed), halves(seed + 5)};
-  }, ", 5 of them in 1 fused kernels");
+  check_fused(
+      program,
+      [&](std::int64_t seed) {
+        return std::vector<Tensor>{halves(seed), halves(seed + 5)};
+      },
+      ", 5 of them in 1 fused kernels");
 }
 
 TEST_CASE("calls stay calls where NVRTC makes no kernel of them, and the graph says why") {
   if (!has_graphs() || has_nvrtc()) return;
-  const Program program = [](const std::vector<Tensor>& in) {
-    return std::vector<Tensor>{(in[0] * 2 + in[1]).exp()};
-  };
-  check_fused(program, [](std::int64_t seed) {
-    return std::vector<Tensor>{numbers({40}, seed), numbers({40}, seed + 7)};
-  }, "; 1 fused kernels are missing: nvrtcCreateProgram failed: NVRTC_ERROR_COMPILATION");
+  const Program program = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{(in[0] * 2 + in[1]).exp()}; };
+  check_fused(
+      program,
+      [](std::int64_t seed) {
+        return std::vector<Tensor>{numbers({40}, seed), numbers({40}, seed + 7)};
+      },
+      "; 1 fused kernels are missing: nvrtcCreateProgram failed: NVRTC_ERROR_COMPILATION");
 }

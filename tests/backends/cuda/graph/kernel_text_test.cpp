@@ -77,7 +77,8 @@ TEST_CASE("an element that another value of the same memory may change is not re
 }
 
 TEST_CASE("calls that convert an operand, or compute in integers, are no part of a kernel") {
-  const graph::Graph graph = graph::parse(R"(graph executed(%0: float32[4] on cuda:0, %1: float64[4] on cuda:0, %2: int64[4] on cuda:0) {
+  const graph::Graph graph =
+      graph::parse(R"(graph executed(%0: float32[4] on cuda:0, %1: float64[4] on cuda:0, %2: int64[4] on cuda:0) {
   %3: float64[4] on cuda:0 = keyway::add.Tensor(%0, %1)
   %4: int64[4] on cuda:0 = keyway::mul.Tensor(%2, %2)
   %5: float32[4] on cuda:0 = keyway::exp(%0)
@@ -105,14 +106,15 @@ extern "C" __global__ void __launch_bounds__(256) keyway_fused(const __grid_cons
   if (element >= arguments.numel) return;
   std::int64_t at[5];
   arguments.locate(element, at);
+  const FusedNumber* const number = arguments.numbers;
   const auto x0 = fused::load<float>(arguments.data[0] + at[0]);
   const auto x1 = fused::load<float>(arguments.data[1] + at[1]);
-  const auto x2 = fused::call<float>(Add<float>{argument<float>(arguments.numbers[0])}, x0, x1);  // add.Tensor
+  const auto x2 = fused::call<float>(Add<float>{argument<float>(number[0])}, x0, x1);  // add.Tensor
   const auto x3 = fused::call<float>(Gelu<float>{argument(std::string_view("tanh"))}, x2);  // gelu
   const auto x4 = fused::call<bool>(Gt<float>{}, x3, x0);  // gt.Tensor
-  const auto x5 = fused::call<float>(Clamp<float>{argument<float>(std::optional<FusedNumber>()), argument<float>(arguments.numbers[1])}, x3);  // clamp
+  const auto x5 = fused::call<float>(Clamp<float>{argument<float>(fused::none()), argument<float>(number[1])}, x3);  // clamp
   const auto x6 = fused::call<float>(Where<float>{}, x4, x5, x0);  // where.self
-  const auto x7 = fused::call<float>(MulScalar<float>{operand<float>(arguments.numbers[2])}, x0);  // mul.Scalar
+  const auto x7 = fused::call<float>(MulScalar<float>{operand<float>(number[2])}, x0);  // mul.Scalar
   fused::store<float>(arguments.data[2] + at[2], x3);
   fused::store<float>(arguments.data[3] + at[3], x6);
   fused::store<float>(arguments.data[4] + at[4], x7);

@@ -201,9 +201,7 @@ TEST_CASE("a graph that a replay would not do justice to is declined, and says w
   CHECK(why_not([](const auto& in) { return std::vector<Tensor>{in[0] * 2}; }, {x}) ==
         "call by call: the graph backend of cuda declined it: a replay takes a launch and 1 copies of results, and the "
         "graph has 1 calls");
-  const Program with_host = [](const auto& in) {
-    return std::vector<Tensor>{((in[0] * 2).exp() * in[1]).sin()};
-  };
+  const Program with_host = [](const auto& in) { return std::vector<Tensor>{((in[0] * 2).exp() * in[1]).sin()}; };
   CHECK(why_not(with_host, {x, here}).find("mul.Tensor has a tensor on the CPU, which a replay does not read") !=
         std::string::npos);
   const Program choice = [](const auto& in) {
@@ -230,8 +228,8 @@ TEST_CASE("calls that a CUDA graph cannot have are made one by one, and an error
   const std::vector<Tensor> in{numbers({3, 3}, 1)};
   graph::Executable program(captured(decompose, in));
   for (int i = 0; i < 3; ++i) CHECK(are_same(program.run(in), decompose(in)));
-  CHECK(program.how().starts_with(
-      "by the graph backend of cuda, call by call, since a CUDA graph cannot be captured: "));
+  CHECK(
+      program.how().starts_with("by the graph backend of cuda, call by call, since a CUDA graph cannot be captured: "));
 }
 
 TEST_CASE("threads that run one graph at once get the results of their own inputs") {

@@ -1,5 +1,5 @@
-// libcuda.so.1 of emulated devices: loads the libraries that the emulated NVRTC makes, and launches their kernels as the
-// emulated runtime launches others.
+// libcuda.so.1 of emulated devices: loads the libraries that the emulated NVRTC makes, and launches their kernels as
+// the emulated runtime launches others.
 #include <keyway/backends/cuda/graph/device/fused_arguments.h>
 #include <keyway/tests/backends/cuda/emulator/keyway/backends/cuda/driver/kernel_address.h>
 

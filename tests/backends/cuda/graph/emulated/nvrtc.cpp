@@ -45,7 +45,8 @@ int nvrtcCompileProgram(Program* program, int, const char* const*) {
   if (mkdtemp(folder.data()) == nullptr) return kCompilation;
   const std::string source = folder + "/kernel.cpp", library = folder + "/kernel.so", log = folder + "/log";
   std::ofstream(source) << program->text;
-  const std::string command = std::string(KEYWAY_HOST_COMPILER) + " " + source + " -o " + library + " > " + log + " 2>&1";
+  const std::string command =
+      std::string(KEYWAY_HOST_COMPILER) + " " + source + " -o " + library + " > " + log + " 2>&1";
   const int status = std::system(command.c_str());
   program->log = read(log);
   program->image = library;
