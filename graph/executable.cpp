@@ -53,7 +53,7 @@ std::string Executable::how() const {
   const std::lock_guard lock(mutex_);
   if (compilation_ == nullptr) return "call by call: it has not run yet";
   if (!compilation_->why_not().empty()) return "call by call: " + compilation_->why_not();
-  return "by the graph backend of " + std::string(to_string(compilation_->device_type()));
+  return compilation_->how();
 }
 
 Plan::Statistics Executable::statistics() const { return plan_ == nullptr ? Plan::Statistics{} : plan_->statistics(); }

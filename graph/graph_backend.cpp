@@ -1,5 +1,6 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/dispatch/call/call_declined.h>
+#include <keyway/dispatch/plugin/graph_library.h>
 #include <keyway/graph/effects.h>
 #include <keyway/graph/graph_backend.h>
 
@@ -12,6 +13,7 @@
 namespace keyway::inline v1::graph {
 
 CompiledGraph::~CompiledGraph() = default;
+std::string CompiledGraph::how() const { return {}; }
 GraphBackend::~GraphBackend() = default;
 
 // A backend that is registered, and what it has compiled. Its code is entered by a Use alone, so that it can be
@@ -193,6 +195,12 @@ Compilation::Compilation(const Graph& graph) : registrations_(backends().changes
     return;
   }
   served_ = backend_of(*type);
+  std::string problem;
+  if (served_ == nullptr) {
+    problem = load_graph_library(*type);
+    registrations_ = backends().changes;
+    served_ = backend_of(*type);
+  }
   if (served_ != nullptr) {
     const ServedBackend::Use use(*served_);
     if (use) {
@@ -210,7 +218,7 @@ Compilation::Compilation(const Graph& graph) : registrations_(backends().changes
     }
   }
   served_ = nullptr;
-  why_not_ = "no graph backend serves " + std::string(to_string(*type));
+  why_not_ = "no graph backend serves " + std::string(to_string(*type)) + (problem.empty() ? "" : ": " + problem);
 }
 
 Compilation::~Compilation() {
@@ -219,7 +227,12 @@ Compilation::~Compilation() {
   if (use) served_->take(compiled_).reset();
 }
 
-DeviceType Compilation::device_type() const { return served_->type; }
+std::string Compilation::how() const {
+  const std::string text = "by the graph backend of " + std::string(to_string(served_->type));
+  const ServedBackend::Use use(*served_);
+  const std::string more = use ? compiled_->how() : std::string();
+  return more.empty() ? text : text + ", " + more;
+}
 
 bool Compilation::is_outdated() const { return registrations_ != backends().changes; }
 

@@ -28,6 +28,8 @@ class KEYWAY_API CompiledGraph {
   // share memory as its values do, and what it writes to is written to. Outputs that are inputs or lie in their memory
   // are the input or a view of it. Called by several threads at once, for each with the keys of Autograd excluded.
   virtual std::vector<Tensor> run(const std::vector<Tensor>& inputs) = 0;
+  // How it runs, for people: "as a CUDA graph of 12 calls". Empty: there is nothing to say. Called as run() is.
+  virtual std::string how() const;
 };
 
 class KEYWAY_API GraphBackend {
@@ -68,15 +70,16 @@ class KEYWAY_API GraphBackendRegistration {
 // A graph that a backend has compiled, for who runs it. Internal.
 class Compilation {
  public:
-  // Asks the backend of the graph's devices. Where there is none, or it declines, why_not() says so.
+  // Asks the backend of the graph's devices, which may be a library of its own: libkeyway_<type>_graph.so, loaded as
+  // libkeyway_<type>.so is. Where there is none, or it declines, why_not() says so.
   explicit Compilation(const Graph& graph);
   ~Compilation();
   Compilation(const Compilation&) = delete;
   Compilation& operator=(const Compilation&) = delete;
 
   const std::string& why_not() const { return why_not_; }
-  // The type of the devices that it was compiled for. Requires: it was compiled.
-  DeviceType device_type() const;
+  // "by the graph backend of npu", and how that says it does. Requires: it was compiled.
+  std::string how() const;
   // Whether another answer is to be expected by now: a backend has come, or this one has gone.
   bool is_outdated() const;
   // The outputs, with all effects; nothing if the backend has been withdrawn, and then nothing was done.

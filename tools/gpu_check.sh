@@ -10,8 +10,8 @@
 #       there: unpacks that, and runs the stages from it
 # KEYWAY_CUDA_ARCHITECTURES says for which devices is built (this machine's or, to pack, 90-real if it is not set),
 # KEYWAY_GPU_BUILD where (build/gpu; another build's folder keeps what it has), KEYWAY_JOBS how many processes work at a time.
-# Where time is short: `smoke operators driver train figures`, one after the other, take two minutes, and then fuzz and the
-# checkers of compute-sanitizer, each in a process with a report of its own, all at the same time.
+# Where time is short: `smoke operators driver graphs train figures`, one after the other, take two minutes, and then fuzz
+# and the checkers of compute-sanitizer, each in a process with a report of its own, all at the same time.
 # KEYWAY_EMULATED_CUDA names the tests' emulated backend, for a rehearsal of the stages without a device.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,16 +22,19 @@ files=$build  # where the programs are, as in a build
 pack=build/gpu_pack
 report=build/gpu_report
 mode=build
-every_stage=(smoke operators driver train fuzz figures memcheck memcheck_operators synccheck racecheck initcheck)
+every_stage=(smoke operators driver graphs train fuzz figures memcheck memcheck_operators synccheck racecheck initcheck)
 stages=()
 failed=()
 
 driver=tests/tests_backends_cuda_driver
+graphs=tests/tests_backends_cuda_graph
+texts=tests/tests_backends_cuda_kernel_text
 suite=tests/tests_ops
 training=tests/tests_tools_keyway_train
 command=tools/keyway/keyway
 planted=tests/planted_fault
-packed=("$driver" "$suite" "$training" "$planted" "$command" bench/bench_keyway_cuda libkeyway.so.1 libkeyway_graph.so.1 libkeyway_cuda.so)
+packed=("$driver" "$graphs" "$texts" "$suite" "$training" "$planted" "$command" bench/bench_keyway_cuda libkeyway.so.1
+  libkeyway_graph.so.1 libkeyway_cuda.so libkeyway_cuda_graph.so)
 
 usage() {
   sed -n 's/^#   bash/usage: bash/p' tools/gpu_check.sh >&2
@@ -74,8 +77,9 @@ build_stage() {
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -DKEYWAY_CCACHE=ON \
     -DKEYWAY_CUDA=ON -DCMAKE_CUDA_FLAGS=-lineinfo -DKEYWAY_EMULATED_CUDA=OFF -DKEYWAY_BUILD_TESTS=ON -DKEYWAY_BUILD_BENCH=ON \
     -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON "${options[@]}"
-  cmake --build "$build" -j "$jobs" --target keyway_cuda keyway_command tests_ops tests_backends_cuda_driver \
-    tests_tools_keyway_train planted_fault bench_keyway_cuda
+  cmake --build "$build" -j "$jobs" --target keyway_cuda keyway_cuda_graph keyway_command tests_ops \
+    tests_backends_cuda_driver tests_backends_cuda_graph tests_backends_cuda_kernel_text tests_tools_keyway_train \
+    planted_fault bench_keyway_cuda
 }
 
 # The libraries of packages that Keyway opens by name, those that are installed.
@@ -169,6 +173,12 @@ driver_stage() {
   KEYWAY_CUDA_CUDNN=0 tests "convolutions without cuDNN" 40 "$driver" "*convolution*"
   KEYWAY_CUDA_ATTENTION_BYTES=3000 tests "attention in blocks" 60 "$driver" "CUDA's attention*"
   KEYWAY_CUDA_ALLOW_TF32=1 tests "convolutions in TF32" 40 "$driver" "a tensor core may round*"
+}
+
+# Graphs as CUDA graphs, with NVRTC's kernels; beside the calls they are measured among the figures (train/mlp, chain).
+graphs_stage() {
+  tests "graphs as CUDA graphs" 120 "$graphs"
+  tests "kernels of NVRTC" 60 "$texts"
 }
 
 train_stage() {

@@ -1,5 +1,5 @@
 // Training steps on a CUDA device, of what the host's time bounds and of what the device's does; and a step that is
-// captured and replayed.
+// captured and replayed, or run by the graph backend.
 #include <keyway/bench/cuda/device.h>
 #include <keyway/bench/train.h>
 #if !defined(KEYWAY_BENCH_TORCH)
@@ -80,7 +80,41 @@ void mlp_graph(bench::State& state) {
   });
 }
 
-const bench::Row graph_rows[] = {{"train/mlp/graph", mlp_graph}};
+// The step as the graph backend runs it.
+void mlp_compiled(bench::State& state) {
+  with_mlp(bench::kMlp, sgd, [&](const auto& step) {
+    step();
+    lib::graph::Capture capture(lib::graph::Level::Executed);
+    step();
+    lib::graph::Executable program(capture.finish({}));
+    for (int i = 0; i < 3; ++i) program.run({});
+    bench::queue(state, [&] { program.run({}); });
+  });
+}
+
+// Ten pointwise calls, one after the other, or as the graph backend's one kernel.
+lib::Tensor chain(lib::Tensor x) {
+  for (int i = 0; i < 5; ++i) x = (x * 0.5).sin();
+  return x;
+}
+template <std::int64_t size, bool is_compiled>
+void pointwise_chain(bench::State& state) {
+  const lib::Tensor x = bench::drawn(size);
+  if constexpr (!is_compiled) return bench::queue(state, [&] { chain(x); });
+  lib::graph::Capture capture(lib::graph::Level::Executed);
+  capture.add_argument(x);
+  lib::graph::Executable program(capture.finish({chain(x)}));
+  for (int i = 0; i < 3; ++i) program.run({x});
+  bench::queue(state, [&] { program.run({x}); });
+}
+
+constexpr std::int64_t kFew = 1 << 12, kMany = 1 << 24;
+const bench::Row graph_rows[] = {{"train/mlp/graph", mlp_graph},
+                                 {"train/mlp/compiled", mlp_compiled},
+                                 {"chain/few/calls", pointwise_chain<kFew, false>},
+                                 {"chain/few/compiled", pointwise_chain<kFew, true>},
+                                 {"chain/many/calls", pointwise_chain<kMany, false>},
+                                 {"chain/many/compiled", pointwise_chain<kMany, true>}};
 #endif
 
 }  // namespace

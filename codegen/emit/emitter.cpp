@@ -41,9 +41,11 @@ constexpr WholeEmitter kWholeEmitters[] = {
     {"tests/ops/op_cases.cpp", emit_op_cases},
 };
 
-// What libraries out of tree do not have: the methods of Tensor, what contracts need that call operators, and Python's.
+// What libraries out of tree do not have: the methods of Tensor, what contracts need that call operators, functors for
+// kernels that are made at run time, and Python's.
 constexpr WholeEmitter kKeywayEmitters[] = {
     {"assembly/plans.h", emit_plans},
+    {"backends/cuda/graph/functors.cpp", emit_functors},
     {"ops/methods.h", emit_methods},
     {"ops/tensor_operators.h", emit_tensor_operators},
     {"tensor.h", emit_tensor},

@@ -57,6 +57,8 @@ std::vector<std::string> emit_cpu_loops(const Family& family);
 std::string emit_cuda_kernels(const Family& family);
 std::vector<std::string> emit_cuda_loops(const Family& family);
 std::string emit_cuda_registrations(const std::vector<Family>& families);
+// emit_functors.cpp: which functors pointwise operators have, for kernels that are made at run time.
+std::string emit_functors(const std::vector<Family>& families);
 // emit_autograd.cpp: nodes and kernels of a family at Autograd and ADInplaceOrView, and their declarations.
 std::string emit_autograd(const Family& family);
 std::string emit_autograd_kernels(const Family& family);

@@ -1,8 +1,10 @@
 // Backends that are libraries of their own, brought when their device type is first asked for: libkeyway_cuda.so beside
-// libkeyway.so, and plug-ins in the folders of KEYWAY_PLUGIN_PATH.
+// libkeyway.so, and plug-ins in the folders of KEYWAY_PLUGIN_PATH. So are their graph backends,
+// libkeyway_cuda_graph.so, when a graph is.
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/device/device_guard_impl.h>
 #include <keyway/core/device/load_backend.h>
+#include <keyway/dispatch/plugin/graph_library.h>
 #include <keyway/dispatch/plugin/library_folder.h>
 #include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/dispatch/registry/registry_notifications.h>
@@ -67,12 +69,18 @@ class Backends {
     const fs::path own = library_folder();
     if (own.empty()) return "a program that links the archive loads no " + library;
     const std::vector<fs::path> folders = plugin_folders();
-    std::error_code none;  // a folder that cannot be looked into has no library
-    if (fs::exists(own / library, none)) return load_file(name, own / library);
-    for (const fs::path& folder : folders) {
-      if (fs::exists(folder / library, none)) return load_file(name, folder / library);
-    }
-    return not_found(library, own, folders);
+    const std::optional<fs::path> file = find(library, own, folders);
+    if (!file) return not_found(library, own, folders);
+    const std::string problem = load_file(library, *file);
+    if (!problem.empty() || is_served(name)) return problem;
+    return file->string() + " is loaded, and registers no device guard for " + name;
+  }
+  std::string load_graphs(const std::string& name) {
+    const std::string library = "libkeyway_" + name + "_graph.so";
+    const fs::path own = library_folder();
+    if (own.empty()) return {};
+    const std::optional<fs::path> file = find(library, own, plugin_folders());
+    return file ? load_file(library, *file) : std::string();
   }
 
  private:
@@ -83,27 +91,37 @@ class Backends {
     std::string problem;
   };
 
+  static std::optional<fs::path> find(const std::string& library, const fs::path& own,
+                                      const std::vector<fs::path>& folders) {
+    std::error_code none;  // a folder that cannot be looked into has no library
+    if (fs::exists(own / library, none)) return own / library;
+    for (const fs::path& folder : folders) {
+      if (fs::exists(folder / library, none)) return folder / library;
+    }
+    return std::nullopt;
+  }
+
   // A file that failed is tried again when it is another.
-  std::string load_file(const std::string& name, const fs::path& file) {
-    if (!loading_.insert(name).second) return file.string() + " is being loaded";
+  std::string load_file(const std::string& library, const fs::path& file) {
+    if (!loading_.insert(library).second) return file.string() + " is being loaded";
     ++loads;
     std::error_code none;
     const fs::file_time_type written = fs::last_write_time(file, none);
     const std::uintmax_t size = fs::file_size(file, none);
     Attempt& attempt = attempts_[file];
-    if (attempt.written != written || attempt.size != size) attempt = {written, size, problem_of(name, file)};
+    if (attempt.written != written || attempt.size != size) attempt = {written, size, problem_of(file)};
     --loads;
-    loading_.erase(name);
+    loading_.erase(library);
     return attempt.problem;
   }
 
-  static std::string problem_of(const std::string& name, const fs::path& file) {
+  static std::string problem_of(const fs::path& file) {
     try {
       load_plugin(file.string()).release();
     } catch (const std::exception& error) {
       return error.what();
     }
-    return is_served(name) ? "" : file.string() + " is loaded, and registers no device guard for " + name;
+    return {};
   }
 
   std::map<fs::path, Attempt> attempts_;
@@ -119,6 +137,13 @@ std::string detail::load_backend(std::string_view asked) {
   const DeferNotificationsGuard no_listener_waits;
   const std::lock_guard lock(backends.mutex);
   return is_served(name) ? std::string() : backends.load(name);
+}
+
+std::string load_graph_library(DeviceType type) {
+  Backends& backends = Backends::get();
+  const DeferNotificationsGuard no_listener_waits;
+  const std::lock_guard lock(backends.mutex);
+  return backends.load_graphs(std::string(to_string(type)));
 }
 
 }  // namespace keyway::inline v1

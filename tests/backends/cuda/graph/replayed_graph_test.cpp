@@ -1,0 +1,274 @@
+// Graphs of CUDA tensors as CUDA graphs: replays do what the calls do, with all effects, and what cannot be replayed
+// runs call by call and says why. What is compared with are the calls, made one after the other.
+#include <keyway/core/device/cuda_graph.h>
+#include <keyway/dispatch/plugin/plugin.h>
+#include <keyway/graph/control_flow.h>
+#include <keyway/nn/optim/adam.h>
+#include <keyway/tests/backends/cuda/graph/graph_runs.h>
+#include <keyway/tests/catch.h>
+#include <keyway/tests/error_texts.h>
+
+#include <memory>
+#include <thread>
+
+using namespace keyway;
+using namespace keyway::testing;
+
+KEYWAY_SCHEMA("replayed_graph_test::twice(Tensor self) -> Tensor");
+KEYWAY_LIBRARY(replayed_graph_test, m) { m.def<"replayed_graph_test::twice">(); }
+KEYWAY_LIBRARY_IMPL(replayed_graph_test, CUDA, m) {
+  m.impl<"replayed_graph_test::twice">([](const Tensor& self) { return self * 2; });
+}
+
+namespace {
+
+const TensorOptions kThere = TensorOptions().device(kCUDA);
+
+std::vector<Tensor> waves(const std::vector<Tensor>& in) {
+  const Tensor scaled = in[0] * 2 + in[1], wave = scaled.sin();
+  return {wave * scaled.tanh(), (wave + 1).sum({0})};
+}
+
+bool is_replayed(const graph::Executable& program) {
+  return program.how().starts_with("by the graph backend of cuda, as a CUDA graph of ");
+}
+std::string why_not(const Program& program, const std::vector<Tensor>& arguments) {
+  graph::Executable executable(captured(program, arguments));
+  executable.run(arguments);
+  return executable.how();
+}
+
+}  // namespace
+
+TEST_CASE("the library of CUDA graphs is loaded, and goes") {
+  if (!has_graphs()) return;
+  const std::vector<Tensor> in{numbers({3, 4}, 1), numbers({4}, 2)};
+  graph::Executable program(captured(waves, in));
+  {
+    const LoadedPlugin plugin = load_plugin(KEYWAY_CUDA_GRAPH_LIBRARY);
+    CHECK(plugin.name() == "cuda_graph");
+    for (int i = 0; i < 3; ++i) CHECK(are_same(program.run(in), waves(in)));
+    CHECK(program.how().starts_with("by the graph backend of cuda, as a CUDA graph of 7 calls"));
+  }
+  // The one beside libkeyway.so is loaded then.
+  for (int i = 0; i < 3; ++i) CHECK(are_same(program.run(in), waves(in)));
+  CHECK(is_replayed(program));
+}
+
+TEST_CASE("replays give what calls give, in new memory, for arguments that lie where they did and for others") {
+  if (!has_graphs()) return;
+  std::vector<Tensor> in{numbers({3, 4}, 1), numbers({4}, 2)};
+  graph::Executable program(captured(waves, in));
+  CHECK(program.how() == "call by call: it has not run yet");
+  CHECK(are_same(program.run(in), waves(in)));
+  CHECK(program.how() == "by the graph backend of cuda, as a CUDA graph, which its second run captures");
+  std::vector<std::vector<Tensor>> given, expected;
+  for (std::int64_t seed = 3; seed < 9; ++seed) {
+    if (seed < 5) {
+      in[0].copy_(numbers({3, 4}, seed));  // where it was
+    } else {
+      in[0] = numbers({3, 4}, seed);
+    }
+    given.push_back(program.run(in));
+    expected.push_back(waves(in));
+    CHECK(is_replayed(program));
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) CHECK(are_same(given[i], expected[i]));
+}
+
+TEST_CASE("what a graph writes to is written to: arguments that move, arguments that stay, and state") {
+  if (!has_graphs()) return;
+  Tensor state = numbers({4}, 7), state_of_calls = state.clone();
+  const auto with = [](Tensor& sum) {
+    return [&sum](const std::vector<Tensor>& in) {
+      Tensor x = in[0], y = in[1];
+      x.select(0, 1).add_(y);
+      sum.mul_(0.5).add_(x.sum({0}));
+      y.mul_(2);
+      return std::vector<Tensor>{x.t(), sum.clone(), x.view({12}), y};
+    };
+  };
+  const Program step = with(state), step_of_calls = with(state_of_calls);
+  Tensor y = numbers({4}, 2), y_of_calls = y.clone();
+  Tensor x = numbers({3, 4}, 1);
+  graph::Executable program(captured(step, {x.clone(), y}));
+  step_of_calls({x.clone(), y_of_calls});
+  for (std::int64_t seed = 1; seed < 7; ++seed) {
+    x = numbers({3, 4}, seed);
+    const Tensor x_of_calls = x.clone();
+    const std::uint32_t version = x._version();
+    const std::vector<Tensor> given = program.run({x, y}), expected = step_of_calls({x_of_calls, y_of_calls});
+    CHECK(are_same(given, expected));
+    CHECK(are_same({x, y, state}, {x_of_calls, y_of_calls, state_of_calls}));
+    CHECK(x._version() > version);
+    CHECK((given[0].is_alias_of(x) && given[2].is_alias_of(x) && given[3].is_same(y)));
+  }
+  CHECK(is_replayed(program));
+}
+
+TEST_CASE("results that share memory share it, and an input may be a result") {
+  if (!has_graphs()) return;
+  const Program halves = [](const std::vector<Tensor>& in) {
+    const Tensor all = (in[0] * 2).exp().add(1);
+    return std::vector<Tensor>{all.narrow(0, 0, 2), all.narrow(0, 2, 1), in[0], all.narrow(0, 0, 2)};
+  };
+  const std::vector<Tensor> in{numbers({3, 4}, 1)};
+  graph::Executable program(captured(halves, in));
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<Tensor> given = program.run(in);
+    CHECK(are_same(given, halves(in)));
+    CHECK(given[0].is_alias_of(given[1]));
+    CHECK(given[1].storage_offset() == 8);
+    CHECK(given[2].is_same(in[0]));
+  }
+  CHECK(is_replayed(program));
+}
+
+TEST_CASE("inputs that share memory are used where they lie, and give up when they keep moving") {
+  if (!has_graphs()) return;
+  const Program add_rows = [](const std::vector<Tensor>& in) {
+    Tensor first = in[0];
+    first.mul_(2);
+    return std::vector<Tensor>{(in[1] + 1).exp().sin()};
+  };
+  const auto arguments = [](std::int64_t seed) {
+    const Tensor both = numbers({2, 4}, seed);
+    return std::vector<Tensor>{both.select(0, 0), both.view({8})};
+  };
+  std::vector<std::vector<Tensor>> all;
+  for (std::int64_t seed = 0; seed < 12; ++seed) all.push_back(arguments(seed));
+  graph::Executable program(captured(add_rows, arguments(20)));
+  for (const std::vector<Tensor>& in : all) {
+    const Tensor same = in[1].clone();
+    const std::vector<Tensor> given = program.run(in);
+    CHECK(are_same(given, add_rows({same.view({2, 4}).select(0, 0), same})));
+    CHECK(are_same({in[1]}, {same}));
+  }
+  CHECK(program.how().find("call by call, since a CUDA graph cannot be captured: input 0 lies in other memory in each "
+                           "run, and cannot be copied") != std::string::npos);
+}
+
+TEST_CASE("a training step that is replayed trains as calls do: losses, gradients, numbers drawn, parameters") {
+  if (!has_graphs() || !has_products()) return;
+  struct Model {
+    std::vector<Tensor> parameters;
+    std::unique_ptr<optim::AdamW> optimizer;
+    Model() {
+      for (const Sizes& sizes : {Sizes{8, 5}, {8}, {3, 8}}) parameters.push_back(numbers(sizes, 5).requires_grad_());
+      optimizer = std::make_unique<optim::AdamW>(parameters, optim::AdamWOptions(0.05).fused(true));
+    }
+    std::vector<Tensor> step(const std::vector<Tensor>& in) {
+      optimizer->zero_grad();
+      const Tensor hidden = dropout(linear(in[0], parameters[0], parameters[1]).relu(), 0.3, true);
+      const Tensor loss = linear(hidden, parameters[2]).square().mean();
+      loss.backward();
+      optimizer->step();
+      return {loss.detach()};
+    }
+  };
+  Model by_calls, by_graph;
+  std::vector<Tensor> losses;
+  manual_seed(3);
+  for (std::int64_t i = 0; i < 6; ++i) losses.push_back(by_calls.step({numbers({4, 5}, i)})[0]);
+  const GeneratorState end = default_generator(Device("cuda:0")).get_state();
+  manual_seed(3);
+  CHECK(are_same(by_graph.step({numbers({4, 5}, 0)}), {losses[0]}));
+  std::optional<graph::Executable> program;
+  for (std::int64_t i = 1; i < 6; ++i) {
+    const std::vector<Tensor> in{numbers({4, 5}, i)};
+    if (i == 1) {
+      graph::Capture capture(graph::Level::Executed);
+      capture.add_argument(in[0]);
+      const std::vector<Tensor> loss = by_graph.step(in);
+      CHECK(are_same(loss, {losses[1]}));
+      program.emplace(capture.finish(loss));
+    } else {
+      CHECK(are_same(program->run(in), {losses[static_cast<std::size_t>(i)]}));
+    }
+  }
+  INFO(program->how());
+  CHECK(is_replayed(*program));
+  CHECK(default_generator(Device("cuda:0")).get_state() == end);
+  for (std::size_t i = 0; i < by_calls.parameters.size(); ++i) {
+    CHECK(are_same({by_graph.parameters[i]}, {by_calls.parameters[i]}));
+    CHECK(are_same({by_graph.parameters[i].grad()}, {by_calls.parameters[i].grad()}));
+  }
+}
+
+TEST_CASE("a graph that a replay would not do justice to is declined, and says why") {
+  if (!has_graphs()) return;
+  const Tensor x = numbers({3}, 1), here = ones({});
+  CHECK(why_not([](const auto& in) { return std::vector<Tensor>{in[0] * 2}; }, {x}) ==
+        "call by call: the graph backend of cuda declined it: a replay takes a launch and 1 copies of results, and the "
+        "graph has 1 calls");
+  const Program with_host = [](const auto& in) { return std::vector<Tensor>{((in[0] * 2).exp() * in[1]).sin()}; };
+  CHECK(why_not(with_host, {x, here}).find("mul.Tensor has a tensor on the CPU, which a replay does not read") !=
+        std::string::npos);
+  const Program choice = [](const auto& in) {
+    const auto twice = [](const std::vector<Tensor>& of) { return std::vector<Tensor>{of[0] * 2}; };
+    const auto half = [](const std::vector<Tensor>& of) { return std::vector<Tensor>{of[0] / 2}; };
+    return graph::cond(in[0].sum() > 1, twice, half, {in[0]});
+  };
+  CHECK(why_not(choice, {x}).find("which graph cond runs is decided on the host") != std::string::npos);
+  const Program own = [](const auto& in) {
+    Stack stack{IValue(TensorBase((in[0] * 2).exp()))};
+    call_boxed(Dispatcher::singleton().op("replayed_graph_test::twice").entry(), stack);
+    return std::vector<Tensor>{Tensor(stack[0].to_tensor()).sin()};
+  };
+  CHECK(why_not(own, {x}).find("replayed_graph_test::twice is no operator of Keyway's own") != std::string::npos);
+}
+
+TEST_CASE("calls that a CUDA graph cannot have are made one by one, and an error stays theirs") {
+  if (!has_graphs()) return;
+  const Program decompose = [](const auto& in) {
+    const Tensor square = in[0].matmul(in[0].t()) + eye(3, kThere);
+    return std::vector<Tensor>{linalg_eigvalsh(square) * 2};
+  };
+  if (!has_products()) return;
+  const std::vector<Tensor> in{numbers({3, 3}, 1)};
+  graph::Executable program(captured(decompose, in));
+  for (int i = 0; i < 3; ++i) CHECK(are_same(program.run(in), decompose(in)));
+  CHECK(
+      program.how().starts_with("by the graph backend of cuda, call by call, since a CUDA graph cannot be captured: "));
+}
+
+TEST_CASE("threads that run one graph at once get the results of their own inputs") {
+  if (!has_graphs()) return;
+  const std::vector<Tensor> first{numbers({3, 4}, 1), numbers({4}, 2)};
+  graph::Executable program(captured(waves, first));
+  program.run(first);
+  program.run(first);
+  constexpr std::size_t kThreads = 4;
+  bool are_right[kThreads] = {};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      const StreamGuard stream(new_stream(kCUDA));
+      are_right[t] = true;
+      for (std::int64_t i = 0; i < 4; ++i) {
+        const std::vector<Tensor> in{numbers({3, 4}, static_cast<std::int64_t>(t) * 10 + i), numbers({4}, i)};
+        are_right[t] = are_same(program.run(in), waves(in)) && are_right[t];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const bool is_right : are_right) CHECK(is_right);
+  CHECK(is_replayed(program));
+}
+
+TEST_CASE("a run within a capture of the program's own is part of that") {
+  if (!has_graphs()) return;
+  const std::vector<Tensor> in{numbers({3, 4}, 1), numbers({4}, 2)};
+  graph::Executable program(captured(waves, in));
+  for (int i = 0; i < 3; ++i) program.run(in);
+  CUDAGraph outer;
+  std::vector<Tensor> results;
+  {
+    CUDAGraphCapture capture(outer);
+    results = program.run(in);
+    capture.end();
+  }
+  Tensor(in[0]).copy_(numbers({3, 4}, 5));
+  outer.replay();
+  CHECK(are_same(results, waves(in)));
+}
