@@ -240,8 +240,8 @@ namespace {
 
 // Whether a program has tensors come to require grad, so that what it computes of them has a history.
 bool makes_leaves(const Graph& graph) {
-  const OperatorEntry* const op = &Dispatcher::singleton().op("requires_grad_").entry();
-  return std::ranges::any_of(graph.nodes, [&](const Node& node) { return node.op == op; });
+  const std::optional<OperatorHandle> op = Dispatcher::singleton().find_op("requires_grad_");
+  return op && std::ranges::any_of(graph.nodes, [&](const Node& node) { return node.op == &op->entry(); });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 """Installs a build into a scratch folder and looks at it as a user would: with nothing but the installed files."""
 
 import argparse
+import json
 import re
 import shutil
 import subprocess
@@ -13,6 +14,34 @@ HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 TORCH = "share/keyway/compat/python/torch/share/cmake"  # what keyway.utils.cmake_prefix_path adds
 options = None
+
+
+# A program with control flow.
+BRANCHES = """graph program(%0 x: float32[rows, 16]) {
+  %1 = keyway::sum(%0)
+  [%2] = keyway::cond(%1, graph program(%0: float32[rows, 16]) {
+    %1: float32[rows, 16] = keyway::cos(%0)
+    return (%1)
+  }, graph program(%0: float32[rows, 16]) {
+    %1: float32[rows, 16] = keyway::neg(%0)
+    return (%1)
+  }, [%0])
+  return (%2)
+}
+"""
+GRAPH = "__torch__.torch.classes.keyway.Graph"
+SCHEMAS = f"""keyway::cond(Tensor pred, {GRAPH} true_graph, {GRAPH} false_graph, Tensor[] operands) -> Tensor[]
+cos(Tensor self) -> Tensor
+neg(Tensor self) -> Tensor
+sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
+"""
+
+
+def program_file(text, schemas):
+    """The bytes of a program without state."""
+    entries = {"keyway.program": "1", "keyway.program.text": text, "keyway.program.schemas": schemas}
+    header = json.dumps({"__metadata__": entries}).encode()
+    return len(header).to_bytes(8, "little") + header
 
 
 def run(*command, **more):
@@ -182,6 +211,30 @@ class Installed(unittest.TestCase):
         self.assertLess(sizes["libsmall_keyway.so"], sizes["whole"] * 0.82)
         with self.assertRaisesRegex(AssertionError, "undefined reference to `keyway::v1::ops::relu'"):
             run("cmake", "--build", build, "--target", "left_out")
+
+    def test_a_program_in_a_file_runs_by_the_operators_that_it_calls(self):
+        folder, examples = self.scratch / "programs", Path(options.build).resolve() / "examples"
+        folder.mkdir()
+        network, branches = folder / "network.safetensors", folder / "branches.safetensors"
+        run(examples / "example_save_program", network)
+        branches.write_bytes(program_file(BRANCHES, SCHEMAS))
+        for file in (network, branches):
+            run(self.prefix / "bin/keyway", "graph", file, "--size", "rows=3", "--ops", file.with_suffix(".json"))
+        build = self.my_ops(HERE / "program", f"-DEXAMPLES={SOURCE / 'examples'}", f"-DOPS={folder}")
+        runs = [run(build / "network", network, 3) for _ in range(5)]
+        without_times = re.compile(r"^[\d.]+ ms: ", re.MULTILINE)
+        for said, file in ((runs[0], network), (run(build / "branches", branches, 3), branches)):
+            whole = run(examples / "example_run_program", file, 3)
+            self.assertEqual(without_times.sub("", said), without_times.sub("", whole))
+        self.assertIn("3 rows, the first score is 1.000000\n", said)
+        with self.assertRaisesRegex(AssertionError, "the program calls keyway::cond, and there is no such operator"):
+            run(build / "network", branches, 3)
+        self.assertLess(min(float(said.split()[0]) for said in runs), 10)  # milliseconds to the first result
+        sizes = {}
+        for name in ("network", "calls"):
+            run("strip", build / name)
+            sizes[name] = (build / name).stat().st_size
+        self.assertLess(sizes["network"] - sizes["calls"], 270e3, sizes)
 
     def test_a_mistake_in_a_list_of_operators_is_told_with_its_place(self):
         source = self.scratch / "misspelt"

@@ -108,8 +108,9 @@ def test_an_installed_package_runs_on_its_own_library_and_has_what_plugins_are_b
     for path in python(INSTALLED, PYTHONPATH=str(tmp_path)).split():
         assert Path(path).is_relative_to(root)
     assert (root / "_C/_operators.pyi").exists() and (root / "return_types.pyi").exists()
-    # A wheel has no links: the library is there once, and CMake's targets name that file.
-    (library,) = root.glob("lib*/libkeyway.so*")
+    # A wheel has no links: each library is there once, and CMake's targets name that file.
     (targets,) = root.glob("lib*/cmake/keyway/keyway-targets-*.cmake")
-    named = re.findall(r"\$\{_IMPORT_PREFIX\}/([^\s\"]*libkeyway\.so[^\s\"]*)", targets.read_text())
-    assert {root / name for name in named} == {library}
+    for library in ("keyway", "keyway_graph"):
+        (file,) = root.glob(f"lib*/lib{library}.so*")
+        named = re.findall(rf"\$\{{_IMPORT_PREFIX\}}/([^\s\"]*lib{library}\.so[^\s\"]*)", targets.read_text())
+        assert {root / name for name in named} == {file}
