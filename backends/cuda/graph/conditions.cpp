@@ -1,5 +1,6 @@
 #include <keyway/backends/cuda/graph/conditions.h>
 #include <keyway/dispatch/call/call_declined.h>
+#include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/graph/effects.h>
 #include <keyway/graph/subgraph.h>
 
@@ -16,10 +17,19 @@ using graph::ValueId;
 
 namespace {
 
+// Whether calls on CUDA devices end at a kernel that somebody has registered in the place of the backend's own.
+bool has_other_kernel(const OperatorEntry& op) {
+  const Table& table = op.table();
+  const DispatchKeySet keys = DispatchKeySet(DeviceType::CUDA) | DispatchKeySet(Functionality::Dense);
+  const KernelInfo& kernel = table.info[table.find(keys).kernel];
+  return kernel.key == DispatchKey::CUDA && !std::string_view(kernel.name).starts_with("cuda::");
+}
+
 void check_operator(const Node& node) {
-  if (!node.op->info().name.starts_with("keyway::"))
+  if (!node.op->info().name.starts_with("keyway::") || has_other_kernel(*node.op))
     throw CallDeclined(
-        fmt::format("{} is no operator of Keyway's own, and may do something on the host that a replay leaves out",
+        fmt::format("{} has no kernel of Keyway's own, and may do something on the host that a replay "
+                    "leaves out",
                     node.op->full_name()));
   if (std::ranges::any_of(node.arguments, [](const IValue& value) { return graph::subgraph_of(value) != nullptr; }))
     throw CallDeclined(fmt::format("which graph {} runs is decided on the host", node.op->short_name()));

@@ -17,7 +17,8 @@ std::size_t launching_calls(const graph::Graph& graph);
 // - a call has tensors on the CPU, or there are tensors of several devices: a replay reads no memory of the host;
 // - a call takes graphs, as cond does: the host decides which of them runs;
 // - a call that has no result, and writes to nothing that the graph knows of: what it does, it does on the host;
-// - an operator out of tree: its kernel may do something on the host that a replay would leave out;
+// - an operator out of tree, or one with a kernel from there: it may do something on the host that a replay would leave
+// out;
 // - the calls are no more than what a replay and its copies take.
 Device checked_device(const graph::Graph& graph);
 

@@ -1,6 +1,5 @@
 #include <keyway/backends/cuda/graph/fused_kernels.h>
 #include <keyway/backends/cuda/graph/run_time_compiler.h>
-#include <keyway/core/tensor/tensor_base.h>
 
 #include <algorithm>
 #include <map>

@@ -3,6 +3,7 @@
 
 #include <keyway/backends/cuda/graph/device/fused_arguments.h>
 #include <keyway/backends/cuda/graph/driver_module.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <memory>
 #include <string>

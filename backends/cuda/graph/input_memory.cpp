@@ -1,4 +1,5 @@
 #include <keyway/backends/cuda/graph/input_memory.h>
+#include <keyway/core/device/pending_calls.h>
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/graph/effects.h>
 
@@ -72,7 +73,8 @@ InputMemory::InputMemory(const Graph& graph) : slots_(graph.inputs.size()), same
 void InputMemory::see(const std::vector<Tensor>& inputs) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
-    if (!slot.is_used) continue;
+    if (!slot.is_used || !inputs[i].defined()) continue;
+    make_calls_pending_for(inputs[i]);
     const void* const address = inputs[i].data_ptr();
     if (slot.seen != nullptr && slot.seen != address) slot.moves = true;
     slot.seen = address;

@@ -61,13 +61,14 @@ const Nvrtc& nvrtc() {
   return found;
 }
 
-// Text of a size that one function says and another one writes.
+// What NVRTC made, of a size that one function says and another one writes.
 template <typename Size, typename Get>
-std::string text_of(Nvrtc::Program program, Size size_of, Get get) {
+std::string output_of(Nvrtc::Program program, Size size_of, Get get, bool is_text = true) {
   std::size_t size = 0;
   if (size_of(program, &size) != 0) return {};
   std::string text(size, '\0');
   if (get(program, text.data()) != 0) return {};
+  if (is_text && !text.empty()) text.pop_back();  // its terminator
   return text;
 }
 
@@ -92,10 +93,10 @@ std::string compiled(const std::string& text, const std::string& architecture) {
                                  "--disable-warnings"};
   const int status = library.CompileProgram(program, static_cast<int>(std::size(options)), options);
   KEYWAY_CHECK_AS(Internal, status == 0, "NVRTC does not compile a kernel ({}):\n{}\n{}",
-                  library.GetErrorString(status), text_of(program, library.GetProgramLogSize, library.GetProgramLog),
+                  library.GetErrorString(status), output_of(program, library.GetProgramLogSize, library.GetProgramLog),
                   text);
-  return architecture.starts_with("sm_") ? text_of(program, library.GetCUBINSize, library.GetCUBIN)
-                                         : text_of(program, library.GetPTXSize, library.GetPTX);
+  return architecture.starts_with("sm_") ? output_of(program, library.GetCUBINSize, library.GetCUBIN, false)
+                                         : output_of(program, library.GetPTXSize, library.GetPTX);
 }
 
 }  // namespace keyway::inline v1::cuda

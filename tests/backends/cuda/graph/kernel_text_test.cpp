@@ -15,7 +15,7 @@ using namespace keyway::cuda;
 namespace {
 
 graph::Graph parsed(const std::string& body) {
-  return graph::parse("graph executed(%0: float32[3, 4] on cuda:0, %1: float32[4] on cuda:0) {\n" + body + "}\n");
+  return graph::parse("graph executed(%0: float32[3, 4] on 'cuda:0', %1: float32[4] on 'cuda:0') {\n" + body + "}\n");
 }
 
 // The numbers of the nodes of each group.
@@ -29,17 +29,21 @@ std::vector<std::vector<std::size_t>> groups_of(const graph::Graph& graph) {
 }
 using Groups = std::vector<std::vector<std::size_t>>;
 
+bool is_of_integers(std::string_view functor) {
+  return functor.starts_with("Bitwise") || functor == "Gcd" || functor == "Lcm";
+}
+
 bool lacks_nvrtc() {
   if (run_time_compiler_problem().empty()) return false;
   std::printf("skipped: %s\n", run_time_compiler_problem().c_str());
   return true;
 }
 
-const std::string kWave = R"(  %2: float32[3, 4] on cuda:0 = keyway::add.Tensor(%0, %1, alpha=2)
-  %3: float32[3, 4] on cuda:0 = keyway::gelu(%2, approximate="tanh")
-  %4: bool[3, 4] on cuda:0 = keyway::gt.Tensor(%3, %0)
-  %5: float32[3, 4] on cuda:0 = keyway::clamp(%3, None, 0.5)
-  %6: float32[3, 4] on cuda:0 = keyway::where.self(%4, %5, %0)
+const std::string kWave = R"(  %2: float32[3, 4] on 'cuda:0' = keyway::add.Tensor(%0, %1, alpha=2)
+  %3: float32[3, 4] on 'cuda:0' = keyway::gelu(%2, approximate='tanh')
+  %4: bool[3, 4] on 'cuda:0' = keyway::gt.Tensor(%3, %0)
+  %5: float32[3, 4] on 'cuda:0' = keyway::clamp(%3, None, 0.5)
+  %6: float32[3, 4] on 'cuda:0' = keyway::where.self(%4, %5, %0)
   %0 = keyway::mul_.Scalar(%0, 3.0)
   return (%6, %3)
 )";
@@ -49,12 +53,12 @@ const std::string kWave = R"(  %2: float32[3, 4] on cuda:0 = keyway::add.Tensor(
 TEST_CASE("pointwise calls that follow one another are one group") {
   CHECK(groups_of(parsed(kWave)) == Groups{{0, 1, 2, 3, 4, 5}});
   // Not across another call, nor another size.
-  CHECK(groups_of(parsed(R"(  %2: float32[3, 4] on cuda:0 = keyway::sin(%0)
-  %3: float32[3, 4] on cuda:0 = keyway::exp(%2)
-  %4: float32[4] on cuda:0 = keyway::sum.dim_IntList(%3, [0])
-  %5: float32[4] on cuda:0 = keyway::tanh(%4)
-  %6: float32[4] on cuda:0 = keyway::relu(%5)
-  %7: float32[3, 4] on cuda:0 = keyway::mul.Tensor(%6, %0)
+  CHECK(groups_of(parsed(R"(  %2: float32[3, 4] on 'cuda:0' = keyway::sin(%0)
+  %3: float32[3, 4] on 'cuda:0' = keyway::exp(%2)
+  %4: float32[4] on 'cuda:0' = keyway::sum.dim_IntList(%3, [0])
+  %5: float32[4] on 'cuda:0' = keyway::tanh(%4)
+  %6: float32[4] on 'cuda:0' = keyway::relu(%5)
+  %7: float32[3, 4] on 'cuda:0' = keyway::mul.Tensor(%6, %0)
   return (%7)
 )")) == Groups{{0, 1}, {3, 4}});
 }
@@ -68,20 +72,20 @@ TEST_CASE("a group writes what is needed behind it, and reads what it does not m
 
 TEST_CASE("an element that another value of the same memory may change is not read in the same kernel") {
   // %3 is a view of what %0 is written to.
-  CHECK(groups_of(parsed(R"(  %2: float32[4, 3] stride [1, 4] in %0 on cuda:0 = keyway::t(%0)
+  CHECK(groups_of(parsed(R"(  %2: float32[4, 3] stride [1, 4] on 'cuda:0' in %0 = keyway::t(%0)
   %0 = keyway::mul_.Scalar(%0, 3.0)
-  %3: float32[4, 3] on cuda:0 = keyway::sin(%2)
-  %4: float32[4, 3] on cuda:0 = keyway::exp(%3)
+  %3: float32[4, 3] on 'cuda:0' = keyway::sin(%2)
+  %4: float32[4, 3] on 'cuda:0' = keyway::exp(%3)
   return (%4)
 )")) == Groups{{2, 3}});
 }
 
 TEST_CASE("calls that convert an operand, or compute in integers, are no part of a kernel") {
   const graph::Graph graph =
-      graph::parse(R"(graph executed(%0: float32[4] on cuda:0, %1: float64[4] on cuda:0, %2: int64[4] on cuda:0) {
-  %3: float64[4] on cuda:0 = keyway::add.Tensor(%0, %1)
-  %4: int64[4] on cuda:0 = keyway::mul.Tensor(%2, %2)
-  %5: float32[4] on cuda:0 = keyway::exp(%0)
+      graph::parse(R"(graph executed(%0: float32[4] on 'cuda:0', %1: float64[4] on 'cuda:0', %2: int64[4] on 'cuda:0') {
+  %3: float64[4] on 'cuda:0' = keyway::add.Tensor(%0, %1)
+  %4: int64[4] on 'cuda:0' = keyway::mul.Tensor(%2, %2)
+  %5: float32[4] on 'cuda:0' = keyway::exp(%0)
   return (%3, %4, %5)
 }
 )");
@@ -126,32 +130,46 @@ TEST_CASE("NVRTC makes machine code of a kernel's text, for each dtype") {
   if (lacks_nvrtc()) return;
   for (const std::string dtype : {"float32", "float64", "float16", "bfloat16"}) {
     INFO(dtype);
-    std::string body = "graph executed(%0: float32[3, 4] on cuda:0, %1: float32[4] on cuda:0) {\n" + kWave + "}\n";
+    std::string body = "graph executed(%0: float32[3, 4] on 'cuda:0', %1: float32[4] on 'cuda:0') {\n" + kWave + "}\n";
     for (std::size_t at = 0; (at = body.find("float32", at)) != std::string::npos; at += dtype.size())
       body.replace(at, 7, dtype);
     const graph::Graph graph = graph::parse(body);
     const std::string text = kernel_text(graph, pointwise_groups(graph).front());
     const std::string ptx = compiled(text, "compute_90");
     CHECK(ptx.find(".entry keyway_fused(") != std::string::npos);
-    CHECK(ptx.find("fma.rn.f32") == std::string::npos);
     CHECK(compiled(text, "sm_90").substr(1, 3) == "ELF");
   }
+}
+
+TEST_CASE("a product and a sum of a kernel are rounded one after the other") {
+  if (lacks_nvrtc()) return;
+  const graph::Graph graph = parsed(R"(  %2: float32[3, 4] on 'cuda:0' = keyway::mul.Tensor(%0, %1)
+  %3: float32[3, 4] on 'cuda:0' = keyway::add.Tensor(%2, %1)
+  return (%3)
+)");
+  const std::string ptx = compiled(kernel_text(graph, pointwise_groups(graph).front()), "compute_90");
+  CHECK(ptx.find("mul.") != std::string::npos);
+  CHECK(ptx.find("fma.") == std::string::npos);
 }
 
 TEST_CASE("NVRTC takes every functor that a kernel may call") {
   if (lacks_nvrtc()) return;
   std::set<std::string_view> families;
-  std::string all;
   for (std::size_t i = 0; i < kFunctorCount; ++i) families.insert(kFunctors[i].family);
   CHECK(kFunctorCount > 100);
   std::string text = "#include <keyway/backends/cuda/graph/device/fused_kernel.h>\n";
   for (const std::string_view family : families)
     text += "#include <keyway/ops/functors/" + std::string(family) + ".h>\n";
-  // Compiled by name for a dtype: what they call is looked up.
-  text += "using namespace keyway;\nextern \"C\" __global__ void sizes(unsigned long* to) {\n";
-  for (std::size_t i = 0; i < kFunctorCount; ++i)
-    text += "  to[" + std::to_string(i) + "] = sizeof(" + std::string(kFunctors[i].name) + "<float>);\n";
-  CHECK(compiled(text + "}\n", "compute_80").find(".entry sizes(") != std::string::npos);
+  // The body of each call is compiled, for float32 or an integer.
+  text += "using namespace keyway;\ntemplate <typename T> __device__ bool takes_all() {\n  bool takes = true;\n";
+  for (std::size_t i = 0; i < kFunctorCount; ++i) {
+    const std::string name(kFunctors[i].name), dtype = is_of_integers(name) ? "int" : "T";
+    const std::string call = "&" + name + "<" + dtype + ">::operator()";
+    text += "  if constexpr (requires { " + call + "; }) { const auto of = " + call +
+            "; takes = takes && of != nullptr; }\n";
+  }
+  text += "  return takes;\n}\nextern \"C\" __global__ void all(bool* to) { *to = takes_all<float>();\n";
+  CHECK(compiled(text + "}\n", "compute_80").find(".entry all(") != std::string::npos);
 }
 
 TEST_CASE("a text that NVRTC does not compile is an error with its log") {

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
+#include <filesystem>
 
 namespace {
 using Kernel = void (*)(keyway::cuda::FusedArguments);
@@ -25,7 +26,9 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
   return 0;
 }
 int cuModuleLoadData(void** module, const void* image) {
-  *module = dlopen(static_cast<const char*>(image), RTLD_NOW | RTLD_LOCAL);
+  const std::filesystem::path file(static_cast<const char*>(image));
+  *module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::filesystem::remove_all(file.parent_path());  // code that is loaded stays
   return *module == nullptr ? kFailed : 0;
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {

@@ -40,7 +40,7 @@ int nvrtcDestroyProgram(Program** program) {
 }
 
 int nvrtcCompileProgram(Program* program, int, const char* const*) {
-  // Stays until the process ends: code that is loaded lies there.
+  // The driver removes it when it has loaded the library.
   std::string folder = (std::filesystem::temp_directory_path() / "keyway_fused_XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return kCompilation;
   const std::string source = folder + "/kernel.cpp", library = folder + "/kernel.so", log = folder + "/log";
