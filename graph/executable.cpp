@@ -1,3 +1,4 @@
+#include <keyway/core/base/concatenate.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/graph/executable.h>
 
@@ -49,7 +50,12 @@ std::vector<Tensor> Executable::run(ArrayRef<Tensor> arguments) {
 }
 
 std::string Executable::how() const {
-  if (plan_ != nullptr) return "as a plan";
+  if (plan_ != nullptr) {
+    const Plan::Statistics known = plan_->statistics();
+    if (known.parallel_parts == 0) return "as a plan";
+    return concatenate("as a plan, ", known.parallel_calls, " calls of which run in ", known.parallel_parts,
+                       " parts beside each other");
+  }
   const std::lock_guard lock(mutex_);
   if (compilation_ == nullptr) return "call by call: it has not run yet";
   if (!compilation_->why_not().empty()) return "call by call: " + compilation_->why_not();

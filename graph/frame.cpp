@@ -10,6 +10,7 @@
 #include <keyway/graph/meta_calls.h>
 #include <keyway/graph/plain_calls.h>
 #include <keyway/graph/run.h>
+#include <keyway/graph/section_layout.h>
 #include <keyway/ops/view.h>
 
 #include <algorithm>
@@ -30,6 +31,12 @@ std::vector<ValueId> result_values(const Node& node) {
   for_each_value(node.op->schema().returns(), node.results, [&](ValueId id) { values.push_back(id); });
   std::erase(values, kNoValue);
   return values;
+}
+
+// Whether an element of one lies in its memory where that of the other lies in its own.
+bool lie_alike(const Graph& graph, ValueId a, ValueId b) {
+  const TensorInfo &x = graph.values[index(a)].info, &y = graph.values[index(b)].info;
+  return x.dtype == y.dtype && x.sizes == y.sizes && x.strides == y.strides && x.offset == y.offset;
 }
 
 void check_info(const Node& node, const TensorInfo& info, const TensorBase& result) {
@@ -54,6 +61,13 @@ Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<
   results = results_of(inputs);
   find_heirs();
   join_chains();
+  drop_heirs();
+  for (std::size_t memory = 0; memory < places_.size(); ++memory) {
+    if (in_memory_[memory].empty()) continue;
+    if (places_[memory] == Place::Output) output_memories_.push_back(static_cast<ValueId>(memory));
+    if (places_[memory] == Place::Chain) place(static_cast<ValueId>(memory), nothing_);
+  }
+  find_sections();
   lay_out_memory();
   release();
   is_learned_ = true;
@@ -67,6 +81,7 @@ bool Frame::is_fixed() const {
 }
 
 bool Frame::is_current() const {
+  if (most_parts_ != 0 && most_parts_ != most_parts()) return false;
   return std::ranges::all_of(tables_, [](const auto& each) { return &each.first->table() == each.second; });
 }
 
@@ -300,29 +315,20 @@ void Frame::note_writes(const std::vector<Tensor>& inputs) const {
 }
 
 void Frame::lay_out_memory() {
-  std::vector<Lifetime> in_arena = lifetimes_;
-  std::vector<std::size_t> homes(in_arena.size());  // of each memory: the one in whose place it lies
-  std::iota(homes.begin(), homes.end(), std::size_t{0});
-  for (std::size_t memory = 0; memory < in_arena.size(); ++memory) {
-    if (in_memory_[memory].empty()) continue;
-    if (places_[memory] == Place::Output) output_memories_.push_back(static_cast<ValueId>(memory));
-    if (places_[memory] == Place::Chain) place(static_cast<ValueId>(memory), nothing_);
-    if (places_[memory] != Place::Arena) in_arena[memory].bytes = 0;
+  std::vector<std::size_t> bytes(lifetimes_.size());
+  for (std::size_t memory = 0; memory < bytes.size(); ++memory) {
+    if (!in_memory_[memory].empty() && places_[memory] == Place::Arena) bytes[memory] = lifetimes_[memory].bytes;
   }
-  for (const auto& [heir, memory] : heirs_) {
-    if (places_[index(heir)] != Place::Arena || places_[index(memory)] != Place::Arena) continue;
-    const std::size_t at = homes[index(heir)] = homes[index(memory)];
-    in_arena[at].last = std::max(in_arena[at].last, in_arena[index(heir)].last);
-    in_arena[at].first = std::min(in_arena[at].first, in_arena[index(heir)].first);
-    in_arena[index(heir)].bytes = 0;
-  }
-  layout_ = lay_out(in_arena);
+  const std::vector<Section> sections = runner_ != nullptr ? runner_->sections() : in_order(steps_.size());
+  const std::vector<std::vector<std::size_t>> uses = uses_of_memories(uses_, bytes.size());
+  const std::vector<std::size_t> homes = homes_of(heirs_, uses, sections);
+  layout_ = lay_out(bytes, homes, uses, sections);
   arena_memory_ = make_storage(layout_.bytes, DeviceType::CPU);
-  for (std::size_t memory = 0; memory < in_arena.size(); ++memory) {
+  for (std::size_t memory = 0; memory < bytes.size(); ++memory) {
     if (in_memory_[memory].empty() || places_[memory] != Place::Arena) continue;
     void* const at = static_cast<char*>(arena_memory_.data()) + layout_.offsets[homes[memory]];
     place(static_cast<ValueId>(memory),
-          Storage(make_intrusive<StorageImpl>(DataPtr(at, DeviceType::CPU), lifetimes_[memory].bytes, false)));
+          Storage(make_intrusive<StorageImpl>(DataPtr(at, DeviceType::CPU), bytes[memory], false)));
   }
 }
 
@@ -346,10 +352,6 @@ std::size_t Frame::number_of(const Step& step) const {
 }
 
 void Frame::find_heirs() {
-  const auto is_alike = [&](ValueId a, ValueId b) {
-    const TensorInfo &x = graph_.values[index(a)].info, &y = graph_.values[index(b)].info;
-    return x.dtype == y.dtype && x.sizes == y.sizes && x.strides == y.strides && x.offset == y.offset;
-  };
   for (const Step& step : steps_) {
     if (step.direct == nullptr || !step.node->op->has_tag("pointwise")) continue;
     const std::size_t number = number_of(step);
@@ -360,12 +362,32 @@ void Frame::find_heirs() {
       const Lifetime& lifetime = lifetimes_[index(memory_of(argument))];
       return lifetime.last == number && lifetime.bytes == lifetimes_[index(made)].bytes &&
              std::ranges::all_of(arguments, [&](ValueId other) {
-               return memory_of(other) != memory_of(argument) || is_alike(other, made);
+               return memory_of(other) != memory_of(argument) || lie_alike(graph_, other, made);
              });
     };
     const auto found = std::ranges::find_if(arguments, leaves_its_place);
-    if (found != arguments.end()) heirs_.emplace_back(made, memory_of(*found));
+    if (found != arguments.end()) heirs_.emplace_back(index(made), index(memory_of(*found)));
   }
+}
+
+void Frame::drop_heirs() {
+  std::erase_if(heirs_, [&](const auto& pair) {
+    return places_[pair.first] != Place::Arena || places_[pair.second] != Place::Arena;
+  });
+  std::map<std::size_t, std::size_t> heirs;  // by the memory
+  for (const auto& [heir, memory] : heirs_) heirs.emplace(memory, heir);
+  std::set<std::size_t> dropped;
+  for (const Step& step : steps_) {
+    for (const Node* const node : step.chained) {
+      for_each_argument(*node, [&](ValueId id) {
+        const auto found = heirs.find(index(memory_of(id)));
+        if (found == heirs.end() || lie_alike(graph_, id, static_cast<ValueId>(found->second))) return;
+        if (std::ranges::find(step.chained, makers_[found->second]) != step.chained.end())
+          dropped.insert(found->second);
+      });
+    }
+  }
+  std::erase_if(heirs_, [&](const auto& pair) { return dropped.contains(pair.first); });
 }
 
 std::vector<TensorBase> Frame::passing_tensors(std::size_t begin, std::size_t end) {
@@ -383,19 +405,6 @@ std::vector<TensorBase> Frame::passing_tensors(std::size_t begin, std::size_t en
   return passing;
 }
 
-void Frame::need_throughout(std::size_t begin, std::size_t end) {
-  const std::size_t first = number_of(steps_[begin]), last = number_of(steps_[end - 1]);
-  const auto need = [&](ValueId id) {
-    Lifetime& lifetime = lifetimes_[index(memory_of(id))];
-    lifetime.first = std::min(lifetime.first, first);
-    lifetime.last = std::max(lifetime.last, last);
-  };
-  for (std::size_t i = begin; i < end; ++i) {
-    std::ranges::for_each(argument_values(*steps_[i].node), need);
-    std::ranges::for_each(result_values(*steps_[i].node), need);
-  }
-}
-
 void Frame::join_chains() {
   std::vector<Step> joined;
   for (std::size_t i = 0; i < steps_.size();) {
@@ -406,13 +415,68 @@ void Frame::join_chains() {
       continue;
     }
     const std::vector<Chain::Call> own(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(count));
-    auto chain = std::make_unique<Chain>(own, passing_tensors(i, i + count));
-    need_throughout(i, i + count);
-    joined.push_back({nullptr, steps_[i].node, {}, std::move(chain)});
+    joined.push_back({nullptr, steps_[i].node, {}, std::make_unique<Chain>(own, passing_tensors(i, i + count))});
+    for (std::size_t each = i; each < i + count; ++each) joined.back().chained.push_back(steps_[each].node);
     chained_calls_ += count;
     i += count;
   }
   steps_ = std::move(joined);
+}
+
+StepUse Frame::use_of(const Step& step) const {
+  StepUse use;
+  use.is_movable = step.direct != nullptr || step.chain != nullptr;
+  const auto write = [&](ValueId id) {
+    use.writes.push_back(index(memory_of(id)));
+    const Place its = places_[use.writes.back()];
+    use.is_movable = use.is_movable && its != Place::Input && its != Place::Dynamic;
+  };
+  const auto add = [&](const Node& node) {
+    for_each_argument(node, [&](ValueId id) { use.reads.push_back(index(memory_of(id))); });
+    for_each_written(node, write);
+    for_each_result(node, write);
+    use.is_movable = use.is_movable && !has_effect(node) && !node.op->has_tag("nondeterministic");
+  };
+  if (step.chain == nullptr) add(*step.node);
+  for (const Node* const node : step.chained) add(*node);
+  return use;
+}
+
+void Frame::find_sections() {
+  for (const Step& step : steps_) uses_.push_back(use_of(step));
+  if (steps_.size() < 2) return;
+  const bool is_forced = ForcedSections::are_asked_for();
+  if (!is_forced) most_parts_ = most_parts();
+  runner_ = std::make_unique<SectionRunner>(uses_, is_forced ? 3 : most_parts_, is_forced);
+}
+
+void Frame::follow_sections() {
+  const bool are_others = runner_->learn();
+  if (runner_->is_short()) most_parts_ = 0;
+  if (runner_->is_in_order()) runner_ = nullptr;
+  if (are_others) lay_out_memory();
+}
+
+void Frame::make_steps() {
+  if (runner_ != nullptr) return runner_->run([this](std::size_t step) { make_call(steps_[step]); });
+  for (Step& step : steps_) make_call(step);
+}
+
+std::size_t Frame::parallel_parts() const {
+  std::size_t parts = 0;
+  if (runner_ == nullptr) return parts;
+  for (const Section& section : runner_->sections()) parts += section.is_parallel() ? section.parts.size() : 0;
+  return parts;
+}
+
+std::size_t Frame::parallel_calls() const {
+  std::size_t calls = 0;
+  if (runner_ == nullptr) return calls;
+  for (const Section& section : runner_->sections()) {
+    if (!section.is_parallel()) continue;
+    for (const std::size_t step : section.steps()) calls += std::max<std::size_t>(1, steps_[step].chained.size());
+  }
+  return calls;
 }
 
 void Frame::make_call(Step& step) {
@@ -438,9 +502,10 @@ std::vector<Tensor> Frame::run(const std::vector<Tensor>& inputs) {
       frame.release();
     }
   } released{*this, inputs};
+  if (runner_ != nullptr) follow_sections();
   place_inputs(inputs);
   place_outputs();
-  for (Step& step : steps_) make_call(step);
+  make_steps();
   return results_of(inputs);
 }
 

@@ -6,6 +6,7 @@
 #include <keyway/graph/chain.h>
 #include <keyway/graph/graph.h>
 #include <keyway/graph/memory_layout.h>
+#include <keyway/graph/section_runner.h>
 
 #include <cstdint>
 #include <map>
@@ -26,13 +27,16 @@ class Frame {
 
   // Whether the frame may run again: not if a call gave a tensor other sizes in place, as out= overloads may.
   bool is_fixed() const;
-  // Whether the operators' kernels are those that the calls were learned with.
+  // Whether the operators' kernels are those that the calls were learned with, and as many threads there are.
   bool is_current() const;
 
   const ArenaLayout& arena() const { return layout_; }
   std::size_t direct_calls() const { return direct_calls_; }
   std::size_t chained_calls() const { return chained_calls_; }  // of the direct ones
   std::size_t other_calls() const { return other_calls_; }
+  // Of sections whose parts run beside each other: how many parts, and how many calls they make.
+  std::size_t parallel_parts() const;
+  std::size_t parallel_calls() const;
 
  private:
   // Who makes the memory of a value, and how long it is.
@@ -50,6 +54,7 @@ class Frame {
     const Node* node;
     Stack arguments;  // with tensors
     std::unique_ptr<Chain> chain = nullptr;
+    std::vector<const Node*> chained = {};  // the nodes of the chain
   };
 
   TensorBase& tensor(ValueId id) { return tensors_[static_cast<std::size_t>(id)]; }
@@ -61,6 +66,7 @@ class Frame {
   void place_outputs();
   // Throws unless the storage has room for all that lies in the memory.
   void check_room(ValueId memory, const Storage& storage) const;
+  void make_steps();
   // Lets go of the memory of arguments and results.
   void release();
 
@@ -86,12 +92,16 @@ class Frame {
   void find_heirs();
   // Makes chains of steps, where there can be any.
   void join_chains();
-  // The steps [begin, end) are made block by block: the first one's operands are read when the last one has written.
-  void need_throughout(std::size_t begin, std::size_t end);
+  // Those that chains have made places for, and those where a call of a chain writes what another one reads in other
+  // blocks.
+  void drop_heirs();
   // The calls from a step on that may be a chain, up to one that is not pointwise.
   std::vector<Chain::Call> pointwise_calls(std::size_t first);
   // The tensors that are made and used by the steps [begin, end) alone.
   std::vector<TensorBase> passing_tensors(std::size_t begin, std::size_t end);
+  StepUse use_of(const Step& step) const;
+  void find_sections();
+  void follow_sections();
   void lay_out_memory();
   // Which inputs calls write to; and that they have.
   void note_written();
@@ -112,12 +122,15 @@ class Frame {
   std::vector<Place> places_;                    // of each memory
   std::vector<std::size_t> bytes_;               // of each memory: what the values in it take
   std::vector<Lifetime> lifetimes_;              // of each memory, in nodes
-  std::vector<std::pair<ValueId, ValueId>>
+  std::vector<std::pair<std::size_t, std::size_t>>
       heirs_;  // memories, and those whose places they may take, in the order of calls
   std::vector<ValueId> output_memories_, dynamic_memories_;
   std::map<const OperatorEntry*, const Table*> tables_;  // of the operators, when the calls were learned
   std::set<std::size_t> written_inputs_;                 // by number
   std::vector<Step> steps_;
+  std::vector<StepUse> uses_;              // of each step
+  std::unique_ptr<SectionRunner> runner_;  // null where steps are made one after the other, as they stand
+  std::size_t most_parts_ = 0;             // that a section might have; 0 if it does not matter
   std::vector<const Node*> view_calls_;
   bool is_learned_ = false;
   Storage nothing_, arena_memory_;

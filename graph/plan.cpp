@@ -67,8 +67,8 @@ Plan::Statistics Plan::statistics() const {
   const std::lock_guard lock(mutex_);
   if (frames_.empty()) return {};
   const Frame& frame = *frames_.back();
-  return {frame.direct_calls(), frame.chained_calls(), frame.other_calls(), frame.arena().bytes,
-          frame.arena().live_bytes};
+  return {frame.direct_calls(),   frame.chained_calls(), frame.other_calls(),     frame.parallel_calls(),
+          frame.parallel_parts(), frame.arena().bytes,   frame.arena().live_bytes};
 }
 
 }  // namespace keyway::inline v1::graph

@@ -38,11 +38,13 @@ class KEYWAY_API Plan {
   std::vector<Tensor> run_inputs(const std::vector<Tensor>& inputs);
 
   struct Statistics {
-    std::size_t direct_calls;   // of functions, with everything ready
-    std::size_t chained_calls;  // of these, the ones that are made block by block with others
-    std::size_t other_calls;    // by the dispatcher
-    std::size_t arena_bytes;    // of the memory that values share
-    std::size_t live_bytes;     // the most of it that is needed at one time
+    std::size_t direct_calls;    // of functions, with everything ready
+    std::size_t chained_calls;   // of these, the ones that are made block by block with others
+    std::size_t other_calls;     // by the dispatcher
+    std::size_t parallel_calls;  // of all, the ones that are made in parts beside others; known after some runs
+    std::size_t parallel_parts;  // how many parts there are
+    std::size_t arena_bytes;     // of the memory that values share
+    std::size_t live_bytes;      // the most of it that is needed at one time
   };
   // Of a frame that is ready; all zero before the first run.
   Statistics statistics() const;

@@ -60,6 +60,8 @@ class RunnableGraph {
     statistics["direct_calls"] = known.direct_calls;
     statistics["chained_calls"] = known.chained_calls;
     statistics["other_calls"] = known.other_calls;
+    statistics["parallel_calls"] = known.parallel_calls;
+    statistics["parallel_parts"] = known.parallel_parts;
     statistics["arena_bytes"] = known.arena_bytes;
     statistics["live_bytes"] = known.live_bytes;
     return statistics;
@@ -112,7 +114,8 @@ void add_graph(nb::module_& module) {
       .def("nodes", &RunnableGraph::nodes, "The full name of each call's operator, and where the call was made.")
       .def("statistics", &RunnableGraph::statistics, "Of the plan: how calls are made, and how much memory they share.")
       .def("how", &RunnableGraph::how,
-           "How it runs: 'as a plan', 'by the graph backend of npu', or 'call by call: ' with the reason.")
+           "How it runs: 'as a plan', and how many calls run beside others, 'by the graph backend of npu', or "
+           "'call by call: ' with the reason.")
       .def_prop_ro("level", [](const RunnableGraph& graph) {
         return graph.graph().level == graph::Level::Program ? "program" : "executed";
       });

@@ -15,7 +15,6 @@
 #include <limits>
 #include <list>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 namespace keyway::inline v1 {
@@ -91,12 +90,13 @@ class Pool {
   // Requires, of all below: mutex_ is held.
   void start_if_needed() {
     if (ended_ || queue_.size() <= static_cast<std::size_t>(idle_) || working_ >= size()) return;
-    const auto place = threads_.emplace(threads_.end());
+    auto place = threads_.end();
     try {
+      place = threads_.emplace(threads_.end());
       *place = std::thread([this, place] { serve(place); });
       ++working_;
-    } catch (const std::system_error&) {
-      threads_.erase(place);  // those that are there do the work
+    } catch (const std::exception&) {  // no thread, or no memory: those that are there do the work
+      if (place != threads_.end()) threads_.erase(place);
     }
   }
 

@@ -4,6 +4,7 @@
 // more. Threads that work on jobs, callers among them, are to be no more than the pool has: a worker does not join, and
 // leaves between two chunks, where callers keep that many busy.
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/thread_at_work.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/fork_safe_mutex.h>
 
@@ -84,6 +85,10 @@ void spin_until(Condition condition) {
   }
 }
 
+class Pool;
+// That counts this thread as one at work, though it may be in no loop.
+constinit thread_local Pool* counting_pool = nullptr;
+
 class Pool {
  public:
   explicit Pool(int threads) : size_(threads) {}
@@ -91,13 +96,14 @@ class Pool {
   int size() const { return size_.load(std::memory_order_relaxed); }
 
   void run(Job& job) {
+    const int own = counting_pool == this ? 0 : 1;
     std::int64_t room = 0;
     {
       const std::lock_guard lock(mutex_);
       start_workers();
       job.later = jobs_;
       jobs_ = &job;
-      room = size() - 1 - busy_.fetch_add(1, std::memory_order_relaxed);
+      room = size() - own - busy_.fetch_add(own, std::memory_order_relaxed);
       news_.fetch_add(1, std::memory_order_relaxed);
     }
     wake(std::min(job.chunks - 1, room));
@@ -106,12 +112,20 @@ class Pool {
     {
       const std::lock_guard lock(mutex_);
       remove(job);
-      busy_.fetch_sub(1, std::memory_order_relaxed);
-      if (jobs_ != nullptr) work_.notify_one();  // for whom there was no room
+      leave(own);
     }
     spin_until(alone);
     std::unique_lock lock(mutex_);
     idle_.wait(lock, alone);
+  }
+
+  void begin_work() {
+    const std::lock_guard lock(mutex_);
+    busy_.fetch_add(1, std::memory_order_relaxed);
+  }
+  void end_work() {
+    const std::lock_guard lock(mutex_);
+    leave(1);
   }
 
   // Sends the workers home and waits for them; the next job starts others.
@@ -138,6 +152,11 @@ class Pool {
     }
   }
 
+  // Requires: mutex_ is held.
+  void leave(int threads) {
+    busy_.fetch_sub(threads, std::memory_order_relaxed);
+    if (threads != 0 && jobs_ != nullptr) work_.notify_one();  // for whom there was no room
+  }
   // Requires: mutex_ is held.
   void start_workers() {
     const auto wanted = static_cast<std::size_t>(size() - 1);
@@ -193,7 +212,7 @@ class Pool {
   std::condition_variable work_;
   std::condition_variable idle_;
   Job* jobs_ = nullptr;
-  std::atomic<int> busy_{0};       // threads that work on jobs; changes with mutex_ held
+  std::atomic<int> busy_{0};       // threads at work on jobs, or between them; changes with mutex_ held
   std::atomic<unsigned> news_{0};  // changes with each job: what workers look at for a while before they sleep
   std::vector<std::thread> workers_;
   unsigned generation_ = 0;
@@ -231,6 +250,7 @@ void send_workers_home() {
 void forget_pool_in_child() {
   inherited_pool = current_pool.exchange(nullptr, std::memory_order_relaxed);
   in_region = false;
+  counting_pool = nullptr;
 }
 
 Pool& make_pool() {
@@ -263,6 +283,20 @@ void set_num_threads(int n) {
 }
 
 bool in_parallel_region() { return in_region; }
+
+ThreadAtWork::ThreadAtWork() : pool_(nullptr) {
+  if (counting_pool != nullptr) return;
+  Pool& pool = the_pool();
+  pool.begin_work();
+  pool_ = counting_pool = &pool;
+}
+
+// A forked child has a pool of its own, which does not count this thread.
+ThreadAtWork::~ThreadAtWork() {
+  if (pool_ == nullptr || pool_ != counting_pool) return;
+  counting_pool->end_work();
+  counting_pool = nullptr;
+}
 
 namespace detail {
 

@@ -1,5 +1,6 @@
 // Random programs of views and changes in place: a replay gives the same bits in the same memory.
 #include <keyway/graph/plan.h>
+#include <keyway/graph/section_runner.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/graph/random_program.h>
 
@@ -21,17 +22,21 @@ int check_programs(std::uint32_t first, std::uint32_t count, bool with_gradient)
       continue;
     }
     const Graph graph = captured(program, copies_of(inputs));
-    Plan plan(graph);
+    Plan plan(graph), parts(graph);
     for (std::uint32_t run_number = 0; run_number < 3; ++run_number) {
       const std::vector<Tensor> other = random_inputs(seed + 1'000'000 * (run_number + 1), with_gradient);
-      const std::vector<Tensor> eager = copies_of(other), called = copies_of(other), planned = copies_of(other);
+      const std::vector<Tensor> eager = copies_of(other), called = copies_of(other), planned = copies_of(other),
+                                in_parts = copies_of(other);
       const std::vector<Tensor> expected = joined(eager, program(eager));
       const std::string by_calls = bit_difference(joined(called, run(graph, called)), expected);
       const std::string by_plan = bit_difference(joined(planned, plan.run(planned)), expected);
-      if (by_calls.empty() && by_plan.empty()) continue;
+      const ForcedSections forced;
+      const std::string by_parts = bit_difference(joined(in_parts, parts.run(in_parts)), expected);
+      if (by_calls.empty() && by_plan.empty() && by_parts.empty()) continue;
       INFO("seed " << seed << ", run " << run_number << "\n" << to_string(graph));
       CHECK(by_calls == "");
       CHECK(by_plan == "");
+      CHECK(by_parts == "");
       return captures;
     }
     ++captures;

@@ -4,6 +4,7 @@
 #include <keyway/graph/passes/dead_code.h>
 #include <keyway/graph/passes/functionalize.h>
 #include <keyway/graph/plan.h>
+#include <keyway/graph/section_runner.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/graph/replayed.h>
@@ -113,11 +114,16 @@ void check(const Program& program, const std::vector<Tensor>& inputs, graph::Lev
   check_run(program, each_call, with_other_values(inputs));
   check_passes(graph, program, inputs, op, refused);
   if (level == graph::Level::Program) return;
-  graph::Plan plan(graph);
+  graph::Plan plan(graph), parts(graph);
+  const Run in_parts = [&](const std::vector<Tensor>& arguments) {
+    const graph::ForcedSections forced;
+    return parts.run(arguments);
+  };
   const Run planned = [&](const std::vector<Tensor>& arguments) { return plan.run(arguments); };
   for (int i = 0; i < 2; ++i) {
     check_run(program, planned, inputs);
     check_run(program, planned, with_other_values(inputs));
+    check_run(program, in_parts, i == 0 ? inputs : with_other_values(inputs));
   }
 }
 

@@ -77,7 +77,8 @@ class Graph:
         return self._calls.level
 
     def how(self) -> str:
-        """How it runs: "as a plan", "by the graph backend of npu", or "call by call: " with the reason."""
+        """How it runs: "as a plan", and how many calls run beside others, "by the graph backend of npu", or
+        "call by call: " with the reason."""
         return self._calls.how()
 
     def nodes(self) -> list[tuple[str, str]]:
