@@ -7,7 +7,9 @@ namespace keyway::inline v1::graph::decompositions {
 namespace {
 
 // log(1 + exp(x)), without overflow on the way.
-Tensor log_one_plus_exp(const Tensor& x) { return keyway::maximum(x, keyway::zeros_like(x)) + (-x.abs()).exp().log1p(); }
+Tensor log_one_plus_exp(const Tensor& x) {
+  return keyway::maximum(x, keyway::zeros_like(x)) + (-x.abs()).exp().log1p();
+}
 
 Tensor elu_backward(const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale,
                     bool is_result, const Tensor& self_or_result) {
@@ -60,11 +62,9 @@ Tensor hardswish_backward(const Tensor& grad_output, const Tensor& self) {
 }
 
 Tensor hardtanh_backward(const Tensor& grad_output, const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-  return in_opmath(
-      [&](const Tensor& grad, const Tensor& x) {
-        return keyway::where((x <= min_val).logical_or(x >= max_val), 0, grad);
-      },
-      grad_output, self);
+  return in_opmath([&](const Tensor& grad,
+                       const Tensor& x) { return keyway::where((x <= min_val).logical_or(x >= max_val), 0, grad); },
+                   grad_output, self);
 }
 
 // The sign of a result is that of the input.

@@ -61,10 +61,10 @@ std::tuple<Tensor, Tensor> attention_forward(const Tensor& query, const Tensor& 
   return {result, logsumexp.reshape({query.size(0), query.size(1), query.size(2)})};
 }
 
-std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& grad_output, const Tensor& query,
-                                                      const Tensor& key, const Tensor& value,
-                                                      const std::optional<Tensor>& attn_mask, bool is_causal,
-                                                      double scale, const Tensor& output, const Tensor& logsumexp) {
+std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& grad_output, const Tensor& query, const Tensor& key,
+                                                      const Tensor& value, const std::optional<Tensor>& attn_mask,
+                                                      bool is_causal, double scale, const Tensor& output,
+                                                      const Tensor& logsumexp) {
   const Heads heads(query, key);
   const Tensor logarithm = logsumexp.reshape({heads.sizes[0], heads.sizes[1], heads.sizes[2], query.size(2), 1});
   const Tensor weights = (scores(heads, query, key, attn_mask, is_causal, scale) - logarithm).exp();

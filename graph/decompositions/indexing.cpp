@@ -18,8 +18,7 @@ Tensor index_put(const Tensor& self, Indices indices, const Tensor& values, bool
 
 // Puts slices along a dimension; a tensor without dimensions has one.
 Tensor put_slices(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& source, bool accumulate) {
-  if (self.dim() == 0)
-    return put_slices(self.unsqueeze(0), 0, index, source.reshape({1}), accumulate).squeeze(0);
+  if (self.dim() == 0) return put_slices(self.unsqueeze(0), 0, index, source.reshape({1}), accumulate).squeeze(0);
   std::vector<std::optional<Tensor>> indices(static_cast<std::size_t>(dim < 0 ? dim + self.dim() : dim));
   indices.emplace_back(index.reshape(-1));
   return keyway::index_put(self, indices, source, accumulate);

@@ -25,8 +25,8 @@ struct Classes {
 };
 
 std::tuple<Tensor, Tensor> losses_of_classes(const Tensor& self, const Tensor& target,
-                                            const std::optional<Tensor>& weight, std::int64_t reduction,
-                                            std::int64_t ignore_index) {
+                                             const std::optional<Tensor>& weight, std::int64_t reduction,
+                                             std::int64_t ignore_index) {
   const Tensor x = composite::to_opmath(self);
   const Classes classes(target, ignore_index);
   const Tensor weights = classes.weights(weight, x.dtype());
@@ -39,8 +39,8 @@ std::tuple<Tensor, Tensor> losses_of_classes(const Tensor& self, const Tensor& t
 }
 
 Tensor grad_of_classes(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                         const std::optional<Tensor>& weight, std::int64_t reduction, std::int64_t ignore_index,
-                         const Tensor& total_weight) {
+                       const std::optional<Tensor>& weight, std::int64_t reduction, std::int64_t ignore_index,
+                       const Tensor& total_weight) {
   const Tensor grad = composite::to_opmath(grad_output);
   const Classes classes(target, ignore_index);
   const Tensor of_mean = reduction == Reduction::Mean ? grad / composite::to_opmath(total_weight) : grad;
@@ -71,7 +71,7 @@ Tensor cross_entropy_backward(const Tensor& grad_output, const Tensor& self, con
   const Tensor x = composite::to_opmath(self);
   const std::optional<Tensor> weights = weight ? std::optional(composite::to_opmath(*weight)) : std::nullopt;
   const Tensor grad = grad_of_classes(composite::to_opmath(grad_output), x, target, weights, reduction, ignore_index,
-                                        composite::to_opmath(total_weight));
+                                      composite::to_opmath(total_weight));
   const Tensor greatest = normalizer.narrow(-1, 0, 1), logarithm = normalizer.narrow(-1, 1, 1);
   const Tensor probabilities = (x - greatest - logarithm).exp();
   return composite::narrowed(grad - probabilities * grad.sum({-1}, true), self.dtype());
@@ -88,11 +88,9 @@ Tensor smooth_l1(const Tensor& self, const Tensor& target, double beta, double s
 
 Tensor smooth_l1_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, double beta,
                           double scale) {
-  return in_opmath(
-      [&](const Tensor& grad, const Tensor& x, const Tensor& y) {
-        return grad * ((x - y) / beta).clamp(-1, 1) * scale;
-      },
-      grad_output, self, target);
+  return in_opmath([&](const Tensor& grad, const Tensor& x,
+                       const Tensor& y) { return grad * ((x - y) / beta).clamp(-1, 1) * scale; },
+                   grad_output, self, target);
 }
 
 }  // namespace

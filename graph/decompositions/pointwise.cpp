@@ -58,7 +58,8 @@ Tensor hypot(const Tensor& self, const Tensor& other) {
 }
 
 Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
-  return in_opmath([](const Tensor& a, const Tensor& b, const Tensor& w) { return a + w * (b - a); }, self, end, weight);
+  return in_opmath([](const Tensor& a, const Tensor& b, const Tensor& w) { return a + w * (b - a); }, self, end,
+                   weight);
 }
 
 Tensor lerp_number(const Tensor& self, const Tensor& end, const Scalar& weight) {
@@ -78,7 +79,9 @@ Tensor logaddexp(const Tensor& self, const Tensor& other) {
 
 Tensor nan_to_num(const Tensor& self, double nan, double posinf, double neginf) {
   const double infinity = std::numeric_limits<double>::infinity();
-  return self.masked_fill(self.isnan(), nan).masked_fill(self == infinity, posinf).masked_fill(self == -infinity, neginf);
+  return self.masked_fill(self.isnan(), nan)
+      .masked_fill(self == infinity, posinf)
+      .masked_fill(self == -infinity, neginf);
 }
 
 Tensor sgn(const Tensor& self) {
@@ -88,7 +91,8 @@ Tensor sgn(const Tensor& self) {
 }
 
 Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& output) {
-  return in_opmath([](const Tensor& grad, const Tensor& y) { return grad * keyway::conj_physical(y * (1 - y)); }, grad_output, output);
+  return in_opmath([](const Tensor& grad, const Tensor& y) { return grad * keyway::conj_physical(y * (1 - y)); },
+                   grad_output, output);
 }
 
 Tensor square(const Tensor& self) {
@@ -97,7 +101,8 @@ Tensor square(const Tensor& self) {
 }
 
 Tensor tanh_backward(const Tensor& grad_output, const Tensor& output) {
-  return in_opmath([](const Tensor& grad, const Tensor& y) { return grad * keyway::conj_physical(1 - y * y); }, grad_output, output);
+  return in_opmath([](const Tensor& grad, const Tensor& y) { return grad * keyway::conj_physical(1 - y * y); },
+                   grad_output, output);
 }
 
 // 0 beside a logarithm that is infinite, or of a negative number, is 0; of NaN it is NaN.

@@ -45,8 +45,8 @@ Tensor std_of(const Tensor& self, std::optional<IntArrayRef> dim, std::optional<
   return self.is_complex() ? deviation : composite::narrowed(deviation, self.dtype());
 }
 
-std::tuple<Tensor, Tensor> var_mean(const Tensor& self, std::optional<IntArrayRef> dim, std::optional<Scalar> correction,
-                                    bool keepdim) {
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, std::optional<IntArrayRef> dim,
+                                    std::optional<Scalar> correction, bool keepdim) {
   return {self.var(dim, correction, keepdim), self.mean(dims_of(self, dim), keepdim)};
 }
 

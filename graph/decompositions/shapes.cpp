@@ -1,3 +1,4 @@
+#include <keyway/dispatch/call/call_declined.h>
 #include <keyway/graph/decompositions/decompositions.h>
 
 #include <numeric>
@@ -19,6 +20,12 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
   const auto scaled = [](const Tensor& x, const Scalar& by) { return by == 1 ? x : x * by; };
   const Tensor product = scaled(keyway::bmm(batch1, batch2), alpha);
   return beta == 0 ? product : scaled(self, beta) + product;
+}
+
+// Where no gradient is recorded there is no history to end.
+Tensor detach(const Tensor& self) {
+  if (grad_enabled()) throw CallDeclined("no core operator ends a history");
+  return keyway::alias(self);
 }
 
 // The diagonal's dimensions stand first while it is written.
@@ -54,6 +61,7 @@ std::vector<Tensor> unbind(const Tensor& self, std::int64_t dim) {
 
 void add_shapes(Decompositions& table) {
   table.set("baddbmm", &baddbmm);
+  table.set("detach", &detach);
   table.set("diagonal_scatter", &diagonal_scatter);
   table.set("squeeze", &squeeze);
   table.set("transpose.int", &transpose);

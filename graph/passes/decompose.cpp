@@ -24,8 +24,8 @@ void Decompositions::set_kernel(std::string_view op, AnyKernel kernel) {
   KEYWAY_CHECK_AS(Registration, !schema.is_mutable() && !schema.returns().empty(),
                   "{} writes to its arguments or gives nothing, and so has no decomposition", entry.short_name());
   for (const Argument result : schema.returns()) {
-    KEYWAY_CHECK_AS(Registration, is_of_tensors(result.type()),
-                    "{} gives numbers, and so has no decomposition", entry.short_name());
+    KEYWAY_CHECK_AS(Registration, is_of_tensors(result.type()), "{} gives numbers, and so has no decomposition",
+                    entry.short_name());
   }
   KEYWAY_CHECK_AS(Registration, (kernel.kernel.flags & kFallthrough) == 0, "a decomposition is a function");
   if (*kernel.code != '\0') {
@@ -128,8 +128,7 @@ class Recording {
     }
     for (Node& call : made.nodes) {
       for (IValue& argument : call.arguments) {
-        if (argument.is(ValueTag::Device) && argument.to_device().type() == DeviceType::Meta)
-          argument = IValue(device);
+        if (argument.is(ValueTag::Device) && argument.to_device().type() == DeviceType::Meta) argument = IValue(device);
       }
     }
   }

@@ -48,9 +48,10 @@ KEYWAY_API Decompositions default_decompositions();
 KEYWAY_API void call_decomposition(const Decompositions& decompositions, const OperatorEntry& op, Stack& stack);
 
 // The graph in which each call of an operator with a decomposition is replaced by what that calls, again and again,
-// until none is left, without dead code; in graphs that calls take, too. Calls that write stay: functionalize() before. Dtypes, sizes,
-// strides and shared memory are as before; a call whose result lies within larger memory stays for that. Last bits of
-// elements may differ, and gradients where an operator has no derivative. A decomposition is called with tensors without elements (Meta) of the sizes in the graph.
+// until none is left, without dead code; in graphs that calls take, too. Calls that write stay: functionalize() before.
+// Dtypes, sizes, strides and shared memory are as before; a call whose result lies within larger memory stays for that.
+// Last bits of elements may differ, and gradients where an operator has no derivative. A decomposition is called with
+// tensors without elements (Meta) of the sizes in the graph.
 //
 // Throws keyway::Error(Value) for a decomposition that gives another dtype or other sizes, takes numbers out of
 // tensors, or ends in itself, and what it throws.

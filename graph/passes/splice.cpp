@@ -63,18 +63,18 @@ void Splicer::add(const Part& part) {
       KEYWAY_CHECK(made[index(id)] != kNoValue, "{} uses an argument that what it replaces does not, in {}", part.what,
                    node.op->short_name());
     });
-    const Stack results = add_call(
-        new_, *node.op,
-        with_values(node.op->schema().arguments(), node.arguments,
-                    [&](ValueId id) { return id == kNoValue ? id : made[index(id)]; }),
-        part.site.site);
-    new_.nodes.back().no_grad = part.site.no_grad || (node.no_grad && graph_.surroundings.grad_enabled);
+    const Stack results = add_call(new_, *node.op,
+                                   with_values(node.op->schema().arguments(), node.arguments,
+                                               [&](ValueId id) { return id == kNoValue ? id : made[index(id)]; }),
+                                   part.site.site);
+    new_.nodes.back().no_grad = part.site.no_grad || (graph_.level == Level::Program && node.no_grad);
     note_results(part.what, node, results, made);
   }
   for (std::size_t i = 0; i < part.results.size(); ++i) {
     if (part.results[i] == kNoValue) continue;
     const ValueId result = other.outputs[i];
-    KEYWAY_CHECK(result != kNoValue && made[index(result)] != kNoValue, "{} gives no tensor as result {}", part.what, i);
+    KEYWAY_CHECK(result != kNoValue && made[index(result)] != kNoValue, "{} gives no tensor as result {}", part.what,
+                 i);
     stand_for(made[index(result)], part.results[i], part);
   }
 }
@@ -90,7 +90,8 @@ void Splicer::stand_for(ValueId id, ValueId old, const Part& part) {
   // What was a tensor of its own stays one, and what had memory of its own has that.
   const auto is_first = [&](ValueId value) { return value < static_cast<ValueId>(graph_.values.size()); };
   const ValueId memory = memory_of(new_, id);
-  const bool is_fresh = !is_first(memory) && std::ranges::find(new_.inputs, memory, &Input::value) == new_.inputs.end() &&
+  const bool is_fresh = !is_first(memory) &&
+                        std::ranges::find(new_.inputs, memory, &Input::value) == new_.inputs.end() &&
                         std::ranges::none_of(given_, [&](ValueId given) { return memory_of(new_, given) == memory; });
   if (is_own && !is_fresh)
     id = add_call(new_, "clone", {IValue(id)}, part.site.site);
