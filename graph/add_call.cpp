@@ -1,71 +1,11 @@
-#include <keyway/core/tensor/geometry.h>
 #include <keyway/dispatch/call/default_argument.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/add_call.h>
 #include <keyway/graph/boxed_values.h>
 #include <keyway/graph/meta_calls.h>
 
-#include <algorithm>
-#include <map>
-
 namespace keyway::inline v1::graph {
 namespace {
-
-// Tensors without data for the values of one call, which share memory as these do.
-class MetaArguments {
- public:
-  MetaArguments(const Graph& graph, const ArgumentList& arguments, const Stack& values) : graph_(graph) {
-    for_each_value(arguments, values, [&](ValueId id) {
-      if (id == kNoValue) return;
-      const TensorInfo& info = this->info(id);
-      std::size_t& bytes = bytes_[memory(id)];
-      bytes = std::max(bytes, checked_nbytes(info.sizes, info.strides, info.offset, element_size(info.dtype)));
-      if (info.device.type() != DeviceType::CPU || !device_) device_ = info.device;
-    });
-  }
-
-  const TensorBase& of(ValueId id) {
-    TensorBase& tensor = tensors_[id];
-    if (tensor.defined()) return tensor;
-    Storage& storage = storages_[memory(id)];
-    if (!storage) storage = make_storage(bytes_[memory(id)], Device(DeviceType::Meta));
-    tensor = meta_tensor(storage, info(id));
-    return tensor;
-  }
-  // The argument that is this tensor; kNoValue if none is.
-  ValueId value_of(const TensorBase& tensor) const {
-    const auto found = std::ranges::find_if(tensors_, [&](const auto& known) { return known.second.is_same(tensor); });
-    return found == tensors_.end() ? kNoValue : found->first;
-  }
-  // The first value of the memory in which a tensor lies; kNoValue if it is in none of theirs.
-  ValueId memory_of(const TensorBase& tensor) const {
-    const auto found =
-        std::ranges::find_if(storages_, [&](const auto& known) { return known.second.is_alias_of(tensor.storage()); });
-    return found == storages_.end() ? kNoValue : found->first;
-  }
-  // Throws keyway::Error(Value) if a call has given one another geometry or memory in place.
-  void check_unchanged() const {
-    for (const auto& [id, tensor] : tensors_) {
-      TensorInfo info = this->info(id);
-      info.device = Device(DeviceType::Meta);
-      KEYWAY_CHECK(info.is_of(tensor) && tensor.storage().is_alias_of(storages_.at(memory(id))),
-                   "a call that gives a tensor other sizes in place, {} for {}, is not added to a graph",
-                   TensorInfo(tensor), info);
-    }
-  }
-  // That of the arguments, if there are any: a tensor on the CPU may stand beside those of another device.
-  std::optional<Device> device() const { return device_; }
-
- private:
-  const TensorInfo& info(ValueId id) const { return graph_.values[static_cast<std::size_t>(id)].info; }
-  ValueId memory(ValueId id) const { return graph_.values[static_cast<std::size_t>(id)].memory; }
-
-  const Graph& graph_;
-  std::map<ValueId, std::size_t> bytes_;
-  std::map<ValueId, Storage> storages_;
-  std::map<ValueId, TensorBase> tensors_;
-  std::optional<Device> device_;
-};
 
 // Numbers of the results of a call, whose values it adds.
 class Results {

@@ -3,7 +3,7 @@
 #include <keyway/graph/boxed_values.h>
 #include <keyway/graph/meta_calls.h>
 
-#include <map>
+#include <algorithm>
 
 namespace keyway::inline v1::graph {
 
@@ -26,6 +26,46 @@ TensorBase meta_tensor(const Storage& storage, const TensorInfo& info) {
   const TensorBase whole(
       make_intrusive<TensorImpl>(storage, info.dtype, IntArrayRef({count}), IntArrayRef({1}), count, true));
   return make_view(whole, info.sizes, info.strides, info.offset);
+}
+
+MetaArguments::MetaArguments(const Graph& graph, const ArgumentList& arguments, const Stack& values) : graph_(graph) {
+  for_each_value(arguments, values, [&](ValueId id) {
+    if (id == kNoValue) return;
+    const TensorInfo& info = this->info(id);
+    std::size_t& bytes = bytes_[memory(id)];
+    bytes = std::max(bytes, checked_nbytes(info.sizes, info.strides, info.offset, element_size(info.dtype)));
+    if (info.device.type() != DeviceType::CPU || !device_) device_ = info.device;
+  });
+}
+
+const TensorBase& MetaArguments::of(ValueId id) {
+  TensorBase& tensor = tensors_[id];
+  if (tensor.defined()) return tensor;
+  Storage& storage = storages_[memory(id)];
+  if (!storage) storage = make_storage(bytes_[memory(id)], Device(DeviceType::Meta));
+  tensor = meta_tensor(storage, info(id));
+  return tensor;
+}
+
+ValueId MetaArguments::value_of(const TensorBase& tensor) const {
+  const auto found = std::ranges::find_if(tensors_, [&](const auto& known) { return known.second.is_same(tensor); });
+  return found == tensors_.end() ? kNoValue : found->first;
+}
+
+ValueId MetaArguments::memory_of(const TensorBase& tensor) const {
+  const auto found =
+      std::ranges::find_if(storages_, [&](const auto& known) { return known.second.is_alias_of(tensor.storage()); });
+  return found == storages_.end() ? kNoValue : found->first;
+}
+
+void MetaArguments::check_unchanged() const {
+  for (const auto& [id, tensor] : tensors_) {
+    TensorInfo info = this->info(id);
+    info.device = Device(DeviceType::Meta);
+    KEYWAY_CHECK(info.is_of(tensor) && tensor.storage().is_alias_of(storages_.at(memory(id))),
+                 "a call that gives a tensor other sizes in place, {} for {}, is not added to a graph",
+                 TensorInfo(tensor), info);
+  }
 }
 
 namespace {

@@ -32,8 +32,14 @@ Graph with_state_names(const Graph& graph) {
   std::erase_if(named.inputs,
                 [&](const Input& input) { return input.is_state && !is_used[static_cast<std::size_t>(input.value)]; });
   std::size_t number = 0;
+  const auto is_taken = [&](const std::string& name) {
+    return std::ranges::find(named.inputs, name, &Input::name) != named.inputs.end();
+  };
   for (Input& input : named.inputs) {
-    if (input.is_state && input.name.empty()) input.name = fmt::format("state.{}", number++);
+    if (!input.is_state || !input.name.empty()) continue;
+    std::string name = fmt::format("state.{}", number++);
+    while (is_taken(name)) name = fmt::format("state.{}", number++);
+    input.name = std::move(name);
   }
   return renumbered(named);
 }
@@ -130,6 +136,11 @@ const nn::StateDict& Program::state() const { return parts_->state; }
 const nn::Metadata& Program::notes() const { return parts_->notes; }
 std::vector<std::string> Program::dimensions() const { return parts_->signature.dimensions; }
 std::size_t Program::argument_count() const { return parts_->argument_count; }
+std::vector<std::string> Program::argument_names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < parts_->argument_count; ++i) names.push_back(parts_->signature.inputs[i].name);
+  return names;
+}
 std::size_t Program::result_count() const { return parts_->signature.outputs; }
 
 namespace {

@@ -64,6 +64,7 @@ class KEYWAY_API Program {
   // The names of dimensions.
   std::vector<std::string> dimensions() const;
   std::size_t argument_count() const;
+  std::vector<std::string> argument_names() const;  // empty of those that have none
   std::size_t result_count() const;
 
   // The results for these arguments, as the program gives them, with its effects. Where gradients are recorded and an

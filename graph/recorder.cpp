@@ -50,9 +50,17 @@ bool is_about_geometry(const OperatorEntry& op) {
          op.info().name.ends_with("_like") || op.info().name.starts_with("keyway::new_");
 }
 
+// Whether the sizes of what an index gives depend on elements: those of masks.
+bool has_masks(const IValue& indices) {
+  return any_tensor(indices, [](const TensorBase& index) { return index.dtype() == kBool || index.dtype() == kByte; });
+}
+
 // Whether the results of a call are numbers that follow from the elements of its tensors.
-bool reads_elements(const OperatorEntry& op) {
-  if (op.has_tag("data_dependent_shape")) return true;
+bool reads_elements(const OperatorEntry& op, const Stack& arguments) {
+  if (op.has_tag("data_dependent_shape")) {
+    const std::optional<std::size_t> indices = op.schema().arguments().find("indices");
+    return !indices || has_masks(arguments[*indices]);
+  }
   const ArgumentList returns = op.schema().returns();
   const bool gives_numbers =
       std::ranges::any_of(returns, [](const Argument result) { return !is_of_tensors(result.type()); });
@@ -307,7 +315,7 @@ ValueId Recorder::result_of(const TensorBase& tensor, const std::vector<TensorBa
 }
 
 void Recorder::check_recordable(const OperatorEntry& op, const Stack& arguments) {
-  if (reads_elements(op))
+  if (reads_elements(op, arguments))
     refuse(op.short_name() +
            " gives numbers or sizes that depend on the elements of a tensor, which a graph cannot follow: compute with "
            "tensors instead");

@@ -2,6 +2,7 @@
 #include <keyway/graph/deferred.h>
 #include <keyway/graph/executable.h>
 #include <keyway/python/caller_frame.h>
+#include <keyway/python/graph_decompositions.h>
 #include <keyway/python/graph_drawing.h>
 #include <keyway/python/graph_functions.h>
 #include <keyway/python/graph_passes.h>
@@ -126,6 +127,7 @@ void add_graph(nb::module_& module) {
       [](nb::handle object) -> const Graph& { return nb::cast<RunnableGraph&>(object).graph(); },
       [](Graph graph) { return nb::cast(RunnableGraph(std::move(graph))); }};
   add_graph_passes(module, objects);
+  add_graph_decompositions(module, objects);
   add_graph_programs(module, objects);
   nb::class_<graph::Capture>(module, "Capture")
       .def(

@@ -77,6 +77,7 @@ void add_graph_programs(nb::module_& module, GraphObjects objects) {
       .def("state", state_of)
       .def("notes", [](const Program& program) { return program.notes(); })
       .def("argument_count", &Program::argument_count)
+      .def("argument_names", &Program::argument_names)
       .def("result_count", &Program::result_count)
       .def("dimensions", [](const Program& program) { return program.dimensions(); })
       .def(

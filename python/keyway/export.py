@@ -13,10 +13,14 @@ from typing import IO
 
 from keyway import _C
 from keyway._C import _graph
+from keyway._graphs.decompositions import (
+    default_decompositions as default_decompositions,
+    register_decomposition as register_decomposition,
+)
 from keyway._graphs.exported import ExportedProgram as ExportedProgram, export as export, loaded
 from keyway._tensor.serialization import encoded_path
 
-__all__ = ["ExportedProgram", "export", "load", "save"]
+__all__ = ["ExportedProgram", "default_decompositions", "export", "load", "register_decomposition", "save"]
 
 
 def save(program: ExportedProgram, f: str | os.PathLike[str] | IO[bytes], *,

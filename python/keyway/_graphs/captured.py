@@ -12,6 +12,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor, _graph
+from keyway._graphs.decompositions import DecompositionTable, resolved
 from keyway._graphs.watched import Watched, is_same, watching
 from keyway._transforms.trees import children, leaves_like, leaves_of, same_structure, tree_map
 from keyway.nn.modules.module import Module
@@ -97,6 +98,17 @@ class Graph:
         for a graph of the level "program".
         """
         return self.with_calls(_graph.functionalize(self._calls))
+
+    def decomposed(self, table: DecompositionTable | None = None) -> Graph:
+        """The program in which operators of a table are replaced by what their decompositions call, until there are none,
+        without dead code. Calls that write stay. Last bits of its results may be others.
+
+        ``table``: from operators to functions of their arguments; by default keyway.export.default_decompositions().
+
+        Raises keyway.ValueError for a decomposition that gives another dtype or other sizes than the operator, or that
+        a graph cannot follow: see keyway.graph.capture.
+        """
+        return self.with_calls(_graph.decompose(self._calls, resolved(table)))
 
     def without_dead_code(self) -> Graph:
         """The program without calls that nothing depends on. Writes to memory that is read, and random calls, stay."""

@@ -9,6 +9,7 @@ from typing import Any
 from keyway import _C
 from keyway._C import Tensor, _graph
 from keyway._graphs.captured import Captured, Graph, Output, named_tensors, with_tensors, without_tensors
+from keyway._graphs.decompositions import DecompositionTable, resolved
 from keyway._tensor.serialization import encoded_path
 from keyway._graphs.exported_notes import decoded_trees, encoded_trees
 from keyway._graphs.shapes import Sizes, dynamic_formulas, example_sizes, limits, resized, sizes_to_capture
@@ -60,6 +61,27 @@ class ExportedProgram:
     def graph(self, sizes: Mapping[str, int] | None = None) -> Graph:
         """The graph for these sizes of the dimensions, which is called with tensors alone and gives a tuple."""
         return Graph(self._program.graph(dict(sizes or {})))
+
+    def run_decompositions(self, decomp_table: DecompositionTable | None = None) -> ExportedProgram:
+        """The program in which operators of a table are replaced by what their decompositions call, until there are none:
+        with the default table it consists of operators of the Core ATen set, as far as Keyway has decompositions. It
+        refers to the same state. Last bits of its results may be others. Arguments that do not lie in memory as new
+        tensors do may be refused, where operators choose by that what they call.
+
+        ``decomp_table``: from operators to functions of their arguments; by default
+        keyway.export.default_decompositions().
+
+        Raises keyway.ValueError as keyway.graph.Graph.decomposed does, and for a decomposition that calls other
+        operators for other sizes.
+        """
+        table = resolved(decomp_table)
+
+        def decomposed(sizes: Sizes) -> Graph:
+            return Graph(_graph.decompose(self._program.graph(sizes), table))
+
+        names, state = self._program.argument_names(), self._program.state()
+        program, _ = _fitted(decomposed, dict.fromkeys(self.dimensions, 4), names, state)
+        return ExportedProgram(program, self._arguments, self._results)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file: see keyway.export.save."""
@@ -132,19 +154,10 @@ def export(mod: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
             restored.add(_graph.written_state(graph._calls))
         return graph
 
-    above, sizes, graphs = _captures(captured, example)
     arguments = without_tensors([list(args), kwargs])
     names = [name for name, _ in named]
     state = list(mod.state_dict(keep_vars=True).items()) if isinstance(mod, Module) else []
-    lowest, highest = limits(example, above)
-    while True:
-        calls = [graph._calls for graph in graphs]
-        telling = _graph.telling_sizes(calls, sizes, lowest, highest)
-        if telling is None:
-            break
-        sizes.append(telling)
-        graphs.append(captured(telling))
-    program = _graph.Program(calls, sizes, names, state)
+    program, graphs = _fitted(captured, example, names, state)
     notes = {encoded_trees(arguments, graph._results) for graph in graphs}
     if len(notes) > 1:
         raise _C.ValueError("export: a result beside tensors follows from sizes: return tensors alone")
@@ -159,6 +172,20 @@ def loaded(program: _graph.Program) -> ExportedProgram:
 
 def _noted(program: _graph.Program, note: str) -> ExportedProgram:
     return ExportedProgram(program, *decoded_trees(note, program.argument_count(), program.result_count()))
+
+
+def _fitted(captured: Callable[[Sizes], Graph], example: Sizes, names: list[str],
+            state: list[tuple[str, Tensor]]) -> tuple[_graph.Program, list[Graph]]:  # fmt: skip
+    """The program of as many captures as its formulas need, and these."""
+    above, sizes, graphs = _captures(captured, example)
+    lowest, highest = limits(example, above)
+    while True:
+        calls = [graph._calls for graph in graphs]
+        telling = _graph.telling_sizes(calls, sizes, lowest, highest)
+        if telling is None:
+            return _graph.Program(calls, sizes, names, state), graphs
+        sizes.append(telling)
+        graphs.append(captured(telling))
 
 
 def _captures(captured: Callable[[Sizes], Graph], example: Sizes) -> tuple[bool, list[Sizes], list[Graph]]:

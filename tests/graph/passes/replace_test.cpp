@@ -120,7 +120,7 @@ TEST_CASE("what is no pattern, or does not fit, is an error that says why") {
   CHECK(error("  %0 = keyway::zero_(%0)\n  %2: float32[2, 3] = keyway::neg(%0)\n  return (%2)\n", product) ==
         "replace: the pattern calls zero_, which writes or draws random numbers");
   CHECK(error(product, "  %2: float32[] = keyway::sum(%0)\n  return (%2)\n") ==
-        "replace: the replacement gives float32[], but the pattern gave float32[2, 3]");
+        "replace: the replacement gives float32[] in the place of float32[2, 3]");
   CHECK(error(product, "  return ()\n") ==
         "replace: the replacement has 2 arguments and 0 results, but the pattern has 2 and 1");
 }

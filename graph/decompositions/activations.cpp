@@ -1,0 +1,151 @@
+#include <keyway/graph/decompositions/decompositions.h>
+
+#include <numbers>
+#include <string_view>
+
+namespace keyway::inline v1::graph::decompositions {
+namespace {
+
+// log(1 + exp(x)), without overflow on the way.
+Tensor log_one_plus_exp(const Tensor& x) {
+  return keyway::maximum(x, keyway::zeros_like(x)) + (-x.abs()).exp().log1p();
+}
+
+Tensor elu_backward(const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale,
+                    bool is_result, const Tensor& self_or_result) {
+  const double slope = alpha.to<double>() * scale.to<double>();
+  return in_opmath(
+      [&](const Tensor& grad, const Tensor& x) {
+        const Tensor below = is_result ? x + slope : (x * input_scale).exp() * slope;
+        return keyway::where(x <= 0, grad * input_scale * below, grad * scale);
+      },
+      grad_output, self_or_result);
+}
+
+// Of x times the normal distribution function of x; by 'tanh' as x (1 + tanh(u)) / 2.
+Tensor gelu_backward(const Tensor& grad_output, const Tensor& self, std::string_view approximate) {
+  return in_opmath(
+      [&](const Tensor& grad, const Tensor& x) {
+        if (approximate == "none") {
+          const Tensor share = ((x * (1 / std::numbers::sqrt2)).erf() + 1) * 0.5;
+          const double factor = 0.5 * std::numbers::inv_sqrtpi * std::numbers::sqrt2;
+          return grad * (share + x * (x * x * -0.5).exp() * factor);
+        }
+        constexpr double kCubic = 0.044715, kSlope = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+        const Tensor square = x * x, t = ((square * kCubic + 1) * x * kSlope).tanh();
+        const Tensor slope = (square * (3 * kCubic) + 1) * kSlope;
+        return grad * 0.5 * (t + 1 + x * (1 - t * t) * slope);
+      },
+      grad_output, self);
+}
+
+Tensor hardsigmoid(const Tensor& self) {
+  return in_opmath([](const Tensor& x) { return (x + 3).clamp(0, 6) / 6; }, self);
+}
+
+Tensor hardsigmoid_backward(const Tensor& grad_output, const Tensor& self) {
+  return in_opmath(
+      [](const Tensor& grad, const Tensor& x) { return keyway::where((x > -3).logical_and(x < 3), grad / 6, 0); },
+      grad_output, self);
+}
+
+Tensor hardswish(const Tensor& self) {
+  return in_opmath([](const Tensor& x) { return x * (x + 3).clamp(0, 6) / 6; }, self);
+}
+
+Tensor hardswish_backward(const Tensor& grad_output, const Tensor& self) {
+  return in_opmath(
+      [](const Tensor& grad, const Tensor& x) {
+        return keyway::where(x < 3, grad * (x / 3 + 0.5), grad).masked_fill(x <= -3, 0);
+      },
+      grad_output, self);
+}
+
+Tensor hardtanh_backward(const Tensor& grad_output, const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  return in_opmath([&](const Tensor& grad,
+                       const Tensor& x) { return keyway::where((x <= min_val).logical_or(x >= max_val), 0, grad); },
+                   grad_output, self);
+}
+
+// The sign of a result is that of the input.
+Tensor leaky_relu_backward(const Tensor& grad_output, const Tensor& self, const Scalar& negative_slope, bool) {
+  return in_opmath(
+      [&](const Tensor& grad, const Tensor& x) { return keyway::where(x > 0, grad, grad * negative_slope); },
+      grad_output, self);
+}
+
+Tensor log_sigmoid(const Tensor& self) {
+  return in_opmath([](const Tensor& x) { return -log_one_plus_exp(-x); }, self);
+}
+
+Tensor mish(const Tensor& self) {
+  return in_opmath([](const Tensor& x) { return x * log_one_plus_exp(x).tanh(); }, self);
+}
+
+Tensor mish_backward(const Tensor& grad_output, const Tensor& self) {
+  return in_opmath(
+      [](const Tensor& grad, const Tensor& x) {
+        const Tensor t = log_one_plus_exp(x).tanh();
+        return grad * (t + x * x.sigmoid() * (1 - t * t));
+      },
+      grad_output, self);
+}
+
+Tensor silu(const Tensor& self) {
+  return in_opmath([](const Tensor& x) { return x * x.sigmoid(); }, self);
+}
+
+Tensor silu_backward(const Tensor& grad_output, const Tensor& self) {
+  return in_opmath(
+      [](const Tensor& grad, const Tensor& x) {
+        const Tensor s = x.sigmoid();
+        return grad * keyway::conj_physical(s * (1 + x * (1 - s)));
+      },
+      grad_output, self);
+}
+
+Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold) {
+  return in_opmath(
+      [&](const Tensor& x) {
+        const Tensor scaled = x * beta;
+        return keyway::where(scaled > threshold, x, log_one_plus_exp(scaled) / beta);
+      },
+      self);
+}
+
+Tensor softplus_backward(const Tensor& grad_output, const Tensor& self, const Scalar& beta, const Scalar& threshold) {
+  return in_opmath(
+      [&](const Tensor& grad, const Tensor& x) {
+        const Tensor scaled = x * beta;
+        return keyway::where(scaled > threshold, grad, grad * scaled.sigmoid());
+      },
+      grad_output, self);
+}
+
+Tensor threshold_backward(const Tensor& grad_output, const Tensor& self, const Scalar& threshold) {
+  return in_opmath([&](const Tensor& grad, const Tensor& x) { return keyway::where(x <= threshold, 0, grad); },
+                   grad_output, self);
+}
+
+}  // namespace
+
+void add_activations(Decompositions& table) {
+  table.set("elu_backward", &elu_backward);
+  table.set("gelu_backward", &gelu_backward);
+  table.set("hardsigmoid", &hardsigmoid);
+  table.set("hardsigmoid_backward", &hardsigmoid_backward);
+  table.set("hardswish", &hardswish);
+  table.set("hardswish_backward", &hardswish_backward);
+  table.set("hardtanh_backward", &hardtanh_backward);
+  table.set("leaky_relu_backward", &leaky_relu_backward);
+  table.set("log_sigmoid", &log_sigmoid);
+  table.set("mish", &mish);
+  table.set("mish_backward", &mish_backward);
+  table.set("silu", &silu);
+  table.set("silu_backward", &silu_backward);
+  table.set("softplus", &softplus);
+  table.set("softplus_backward", &softplus_backward);
+  table.set("threshold_backward", &threshold_backward);
+}
+
+}  // namespace keyway::inline v1::graph::decompositions
