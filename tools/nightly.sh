@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What takes too long for every change: clang, the whole suite under ThreadSanitizer, all of CUDA's architectures, the long
-# campaigns of tests, boundary calls and fuzzers, random programs in Python, the site of the documentation, every operator
-# beside PyTorch's newest release (several GB), and extensions that are written for it. KEYWAY_JOBS sets how many processes
-# build and test at a time.
+# campaigns of tests, boundary calls and fuzzers, random programs in C++ and in Python, the site of the documentation, every
+# operator beside PyTorch's newest release (several GB), and extensions that are written for it. KEYWAY_JOBS sets how many
+# processes build and test at a time.
 #   bash tools/nightly.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -59,6 +59,16 @@ python_stage() {
     --jobs "$jobs" --plugins build/release/tests --keep build/fuzz_python
 }
 
+# Random programs in C++, captured and run in all ways; some of them beside PyTorch.
+random_stage() {
+  local kept=build/release/random_programs
+  mkdir -p "$kept"
+  KEYWAY_RANDOM_PROGRAMS=100000 build/release/tests/tests_graph "random programs of all kinds*"
+  KEYWAY_RANDOM_FIRST=1000000 KEYWAY_RANDOM_PROGRAMS=5000 KEYWAY_KEEP_PROGRAMS=$kept \
+    build/release/tests/tests_graph "random programs of all kinds*"
+  build/peer/bin/python tools/oracle/compare_graphs.py "$kept"
+}
+
 # fuzz name seconds: from the kept inputs on. What it finds new is kept in the build folder only, and so is what breaks it.
 fuzz() {
   local found=build/clang/fuzz/$1
@@ -78,9 +88,11 @@ stage exhaustive exhaustive_stage
 stage oracle oracle_stage
 stage extensions extensions_stage
 stage python python_stage
+stage random random_stage
 stage docs bash tools/docs.sh
 stage schema fuzz schema 600
 stage files fuzz safetensors 600
 stage models fuzz onnx 600
 stage programs fuzz program 600
+stage graphs fuzz graph 600
 finish

@@ -114,6 +114,15 @@ std::string_view other_name(const OperatorEntry& op, std::string_view name) {
   return name == "high" ? "to" : name == "low" ? "from" : name;
 }
 
+// Whether an out= call computes in the dtype of the tensor that it writes to, where it is given none: the functional one
+// would compute in that of its first argument.
+bool computes_as_written(const Graph& graph, const OperatorEntry& op, const Stack& arguments, ScalarType written) {
+  constexpr std::string_view kSums[] = {"keyway::cumprod", "keyway::cumsum", "keyway::prod", "keyway::sum"};
+  if (!op.schema().is_out() || std::ranges::find(kSums, op.info().name) == std::end(kSums)) return false;
+  const ScalarType own = graph.values[index(arguments[0].to_int())].info.dtype;
+  return written != (is_integral(own, /*include_bool=*/true) ? ScalarType::Long : own);
+}
+
 }  // namespace
 
 std::optional<FunctionalCall> functional_call(const Graph& graph, const OperatorEntry& op, const Stack& arguments) {
@@ -128,7 +137,10 @@ std::optional<FunctionalCall> functional_call(const Graph& graph, const Operator
   const ArgumentList own = op.schema().arguments();
   for (const Argument argument : sibling->schema().arguments()) {
     const std::optional<std::size_t> at = own.find(other_name(op, argument.name()));
-    if (at)
+    if (at && argument.name() == "dtype" && arguments[*at].is_none() &&
+        computes_as_written(graph, op, arguments, written.dtype))
+      call.arguments.emplace_back(written.dtype);
+    else if (at)
       call.arguments.push_back(arguments[*at]);
     else if (makes_tensors && argument.name() == "dtype")
       call.arguments.emplace_back(written.dtype);

@@ -345,6 +345,9 @@ void Functionalizer::write(ValueId old, ValueId id) {
   ValueId part = old;
   while (!same_geometry(info(part), *target.info) && makers_[index(part)].node != nullptr) {
     const Maker maker = makers_[index(part)];
+    // Of elements that are one in memory, all would have to be written.
+    const TensorInfo& base = info(maker.base);
+    if (overlaps_itself(IntArrayRef(base.sizes), IntArrayRef(base.strides))) break;
     const std::optional<ValueId> up = add_inverse(new_, *maker.node, maker.number, current(maker.base), id);
     if (!up) break;
     id = *up;

@@ -1,25 +1,19 @@
-// libFuzzer: any bytes either are an ONNX model, which says what it takes and gives, or give an error of kind Parse or
-// NotImplemented. What is read is not run. Run: onnx_fuzz -max_len=4096 tests/fuzz/corpus/onnx
+// A fuzzer (fuzzing.h): any bytes either are an ONNX model, which says what it takes and gives, or give an error of
+// kind Parse or NotImplemented. What is read is not run. Run: onnx_fuzz -max_len=4096 tests/fuzz/corpus/onnx
 #include <keyway/core/base/error.h>
 #include <keyway/onnx/import/format/external_data.h>
 #include <keyway/onnx/import/model.h>
+#include <keyway/tests/fuzz/fuzzing.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 namespace {
 
 using namespace keyway;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
+using fuzzing::require;
 
 }  // namespace
 

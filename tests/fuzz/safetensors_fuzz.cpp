@@ -1,24 +1,19 @@
-// libFuzzer: any bytes either are a safetensors file whose tensors fill it, and whose header prints and parses as it
-// should, or give an error of kind Parse. Run: safetensors_fuzz -max_len=4096 tests/fuzz/corpus/safetensors
+// A fuzzer (fuzzing.h): any bytes either are a safetensors file whose tensors fill it, and whose header prints and
+// parses as it should, or give an error of kind Parse. Run: safetensors_fuzz -max_len=4096
+// tests/fuzz/corpus/safetensors
 #include <keyway/core/base/error.h>
 #include <keyway/nn/serialize/safetensors_header.h>
+#include <keyway/tests/fuzz/fuzzing.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 namespace {
 
 using namespace keyway;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
+using fuzzing::require;
 
 void check_accepted(nn::SafetensorsHeader header, std::size_t size) {
   std::uint64_t bytes = 0;

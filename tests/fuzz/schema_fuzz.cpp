@@ -1,4 +1,4 @@
-// libFuzzer: any bytes either parse, and then print, parse and compare as they should, or give an error with
+// A fuzzer: any bytes either parse, and then print, parse and compare as they should, or give an error with
 // a place inside the text. Run: schema_fuzz -max_len=4096 tests/fuzz/corpus/schema
 #include <keyway/core/schema/hash.h>
 #include <keyway/core/schema/parser.h>

@@ -15,6 +15,7 @@
 
 using namespace keyway;
 using namespace keyway::graph;
+using namespace keyway::testing;
 
 namespace {
 

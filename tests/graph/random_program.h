@@ -11,6 +11,50 @@
 
 namespace keyway::inline v1::testing {
 
+// A view of one of the tensors, or a change in place.
+inline void step_of_views(std::mt19937& random, std::vector<Tensor>& tensors) {
+  const auto pick = [&](std::int64_t below) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(below));
+  };
+  const Tensor x = tensors[static_cast<std::size_t>(pick(static_cast<std::int64_t>(tensors.size())))];
+  const std::int64_t rank = x.dim();
+  const std::int64_t dim = rank == 0 ? 0 : pick(rank);
+  const std::int64_t size = rank == 0 ? 0 : x.size(dim);
+  switch (pick(25)) {
+    case 0: return rank > 0 && size > 0 ? tensors.push_back(x.select(dim, pick(size))) : void();
+    case 1: return rank > 0 && size > 1 ? tensors.push_back(x.slice(dim, pick(size), size, 1 + pick(2))) : void();
+    case 2: return rank > 1 ? tensors.push_back(x.transpose(dim, pick(rank))) : void();
+    case 3: return rank < 4 ? tensors.push_back(x.unsqueeze(pick(rank + 1))) : void();
+    case 4: return tensors.push_back(x.squeeze());
+    case 5: return tensors.push_back(x.reshape({-1}));
+    case 6: return rank > 1 ? tensors.push_back(x.diagonal(0, 0, 1)) : void();
+    case 7:
+      return rank > 0 && size > 1 ? tensors.push_back(x.split(1, dim)[static_cast<std::size_t>(pick(size))]) : void();
+    case 8: return rank > 0 && size > 1 ? tensors.push_back(x.narrow(dim, 0, size - 1)) : void();
+    case 9: return tensors.push_back(x * 0.5 + 1);
+    case 10: return tensors.push_back(x.clone());
+    case 11: return static_cast<void>(x.add_(0.25));
+    case 12: return static_cast<void>(x.mul_(x.mean()));
+    case 13: return static_cast<void>(x.fill_(static_cast<double>(pick(5))));
+    case 14: return static_cast<void>(x.copy_(x.sum()));
+    case 15: return rank > 0 && size > 0 ? static_cast<void>(x.select(dim, 0).zero_()) : void();
+    case 16: return tensors.push_back(x.contiguous());
+    case 17: return rank > 1 ? tensors.push_back(x.movedim(dim, 0)) : void();
+    case 18:
+      return rank > 0 && size > 0 ? tensors.push_back(x.unbind(dim)[static_cast<std::size_t>(pick(size))]) : void();
+    case 19: return rank > 0 && size > 2 ? tensors.push_back(x.unfold(dim, 2, 2)) : void();
+    case 20: return tensors.push_back(x.as_strided({x.numel() > 1 ? 2 : 1}, {x.numel() > 1 ? x.numel() / 2 : 1}));
+    case 21: return static_cast<void>(x.masked_fill_(x.gt(0.5), 0.125));
+    case 22: return rank > 0 && size > 0 ? static_cast<void>(x.select(dim, 0).copy_(x.select(dim, size - 1))) : void();
+    case 23: {
+      Tensor out = keyway::empty_like(x);
+      keyway::add_out(out, x, x);
+      return tensors.push_back(rank > 1 ? out.transpose_(0, 1) : out);
+    }
+    default: return tensors.push_back(x.view_as(x));
+  }
+}
+
 // Makes one random program, the same whenever it is called with the same seed.
 class RandomProgram {
  public:
@@ -21,7 +65,7 @@ class RandomProgram {
     std::vector<Tensor> tensors;
     for (const Tensor& input : inputs) tensors.push_back(input.requires_grad() ? input * 1.5 : input);
     const int steps = 3 + static_cast<int>(random() % 12);
-    for (int i = 0; i < steps; ++i) step(random, tensors);
+    for (int i = 0; i < steps; ++i) step_of_views(random, tensors);
     std::vector<Tensor> results;
     for (int i = 0; i < 3; ++i) results.push_back(tensors[random() % tensors.size()]);
     results.push_back(tensors.back());
@@ -40,50 +84,6 @@ class RandomProgram {
                                                    : std::vector<Tensor>();
     for (const Tensor& result : results) all.push_back(result.detach());
     return all;
-  }
-
-  static void step(std::mt19937& random, std::vector<Tensor>& tensors) {
-    const auto pick = [&](std::int64_t below) {
-      return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(below));
-    };
-    const Tensor x = tensors[static_cast<std::size_t>(pick(static_cast<std::int64_t>(tensors.size())))];
-    const std::int64_t rank = x.dim();
-    const std::int64_t dim = rank == 0 ? 0 : pick(rank);
-    const std::int64_t size = rank == 0 ? 0 : x.size(dim);
-    switch (pick(25)) {
-      case 0: return rank > 0 && size > 0 ? tensors.push_back(x.select(dim, pick(size))) : void();
-      case 1: return rank > 0 && size > 1 ? tensors.push_back(x.slice(dim, pick(size), size, 1 + pick(2))) : void();
-      case 2: return rank > 1 ? tensors.push_back(x.transpose(dim, pick(rank))) : void();
-      case 3: return rank < 4 ? tensors.push_back(x.unsqueeze(pick(rank + 1))) : void();
-      case 4: return tensors.push_back(x.squeeze());
-      case 5: return tensors.push_back(x.reshape({-1}));
-      case 6: return rank > 1 ? tensors.push_back(x.diagonal(0, 0, 1)) : void();
-      case 7:
-        return rank > 0 && size > 1 ? tensors.push_back(x.split(1, dim)[static_cast<std::size_t>(pick(size))]) : void();
-      case 8: return rank > 0 && size > 1 ? tensors.push_back(x.narrow(dim, 0, size - 1)) : void();
-      case 9: return tensors.push_back(x * 0.5 + 1);
-      case 10: return tensors.push_back(x.clone());
-      case 11: return static_cast<void>(x.add_(0.25));
-      case 12: return static_cast<void>(x.mul_(x.mean()));
-      case 13: return static_cast<void>(x.fill_(static_cast<double>(pick(5))));
-      case 14: return static_cast<void>(x.copy_(x.sum()));
-      case 15: return rank > 0 && size > 0 ? static_cast<void>(x.select(dim, 0).zero_()) : void();
-      case 16: return tensors.push_back(x.contiguous());
-      case 17: return rank > 1 ? tensors.push_back(x.movedim(dim, 0)) : void();
-      case 18:
-        return rank > 0 && size > 0 ? tensors.push_back(x.unbind(dim)[static_cast<std::size_t>(pick(size))]) : void();
-      case 19: return rank > 0 && size > 2 ? tensors.push_back(x.unfold(dim, 2, 2)) : void();
-      case 20: return tensors.push_back(x.as_strided({x.numel() > 1 ? 2 : 1}, {x.numel() > 1 ? x.numel() / 2 : 1}));
-      case 21: return static_cast<void>(x.masked_fill_(x.gt(0.5), 0.125));
-      case 22:
-        return rank > 0 && size > 0 ? static_cast<void>(x.select(dim, 0).copy_(x.select(dim, size - 1))) : void();
-      case 23: {
-        Tensor out = keyway::empty_like(x);
-        keyway::add_out(out, x, x);
-        return tensors.push_back(rank > 1 ? out.transpose_(0, 1) : out);
-      }
-      default: return tensors.push_back(x.view_as(x));
-    }
   }
 
   std::uint32_t seed_;

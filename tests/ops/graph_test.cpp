@@ -1,4 +1,5 @@
-// The generated suite: what a graph of a call gives is what the call gives, to the last bit and in the same memory.
+// The generated suite: what a graph of a call gives is what the call gives, to the last bit and in the same memory. The
+// folder that KEYWAY_KEEP_GRAPHS names gets the texts of all graphs, which fuzzers begin with.
 #include <keyway/graph/deferred.h>
 #include <keyway/graph/passes/common_subexpressions.h>
 #include <keyway/graph/passes/dead_code.h>
@@ -11,6 +12,8 @@
 #include <keyway/tests/ops/differentiable.h>
 #include <keyway/tests/ops/samples.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <set>
@@ -91,6 +94,8 @@ void check_text(const graph::Graph& graph) {
   const std::string text = graph::to_string(graph);
   if (text.find('<') != std::string::npos) return;  // a generator or an object, which has no text
   CHECK(graph::to_string(graph::parse(text)) == text);
+  if (const char* const folder = std::getenv("KEYWAY_KEEP_GRAPHS"))
+    std::ofstream(folder + ("/" + std::to_string(std::hash<std::string>()(text)))) << text;
 }
 
 // Captures a program that runs without an error, and replays it with its values and with others.

@@ -1,4 +1,6 @@
 // Graphs without changes in place.
+#include <keyway/dispatch/call/default_argument.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/effects.h>
 #include <keyway/graph/passes/functionalize.h>
 #include <keyway/graph/plan.h>
@@ -162,6 +164,49 @@ TEST_CASE("what cannot be functionalized is an error that names the operator") {
         "functionalize: zero_ writes to memory of an input beside its elements");
   CHECK(error_of([] { functionalize(parse("graph program() {\n  return ()\n}\n")); }) ==
         "functionalize: the graph is of a program as it is written: capture what is executed");
+}
+
+TEST_CASE("a write to a part of what is expanded writes all that lies there") {
+  const auto program = [](const std::vector<Tensor>& in) {
+    in[0].unsqueeze(1).expand({2, 3, 4}).select(1, 2).mul_(3);
+    in[0].unsqueeze(0).expand({2, 2, 4}).slice(0, 0, 2, 2).add_(1);
+    return std::vector<Tensor>{};
+  };
+  CHECK(difference(program, {randn({2, 4})}) == "");
+}
+
+TEST_CASE("an out= call is computed in the dtype in which it is") {
+  int calls = 0;
+  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
+    const FunctionSchema& schema = op.schema();
+    if (!schema.is_out() || !schema.arguments().find("dtype") || !schema.arguments().find("self")) continue;
+    for (const ScalarType dtype : {kBFloat16, kFloat, kDouble, kLong, kInt}) {
+      for (const ScalarType out : {kBFloat16, kFloat, kDouble, kLong, kInt}) {
+        const auto program = [&](const std::vector<Tensor>& in) {
+          Stack stack;
+          for (const Argument argument : schema.arguments()) {
+            if (argument.name() == "self")
+              stack.emplace_back(TensorBase(in[0]));
+            else if (argument.is_out())
+              stack.emplace_back(TensorBase(empty({0}, out)));
+            else if (argument.has_default())
+              stack.push_back(default_argument(argument));
+            else
+              stack.push_back(argument.type().is(TypeKind::Int) ? IValue(std::int64_t{1})
+                                                                : IValue(std::vector<std::int64_t>{1}));
+          }
+          op.call_boxed(stack);
+          return std::vector<Tensor>{Tensor(stack[0].tensor_ref())};
+        };
+        const std::vector<Tensor> inputs = {(randn({5, 40}) * 3).to(dtype)};
+        if (!runs(program, inputs)) continue;
+        INFO(op.name() << " of " << to_string(dtype) << " into " << to_string(out));
+        CHECK(difference(program, inputs) == "");
+        ++calls;
+      }
+    }
+  }
+  CHECK(calls > 100);
 }
 
 TEST_CASE("random programs of views and changes in place functionalize to the same bits") {
