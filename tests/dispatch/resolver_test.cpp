@@ -31,7 +31,7 @@ struct Reference {
     std::vector<int> slots(kSlotCount, kMissing);
     const auto put = [&](F f, int backend, int what) { slots[static_cast<std::size_t>(slot_of(f, backend))] = what; };
     const std::set<F> backends = {F::Dense, F::Quantized, F::Sparse};
-    for (F f : {F::BackendSelect, F::ADInplaceOrView, F::Tracer, F::Profiler}) put(f, 0, kSkipped);
+    for (F f : {F::CopyOnWrite, F::BackendSelect, F::ADInplaceOrView, F::Tracer, F::Profiler}) put(f, 0, kSkipped);
     for (int b = 1; b <= kBackendBits; ++b) {
       put(F::Autograd, b, kSkipped);
       put(F::Autocast, b, kSkipped);
