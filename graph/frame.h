@@ -55,8 +55,8 @@ class Frame {
   TensorBase& tensor(ValueId id) { return tensors_[static_cast<std::size_t>(id)]; }
   ValueId memory_of(ValueId id) const { return graph_.values[static_cast<std::size_t>(id)].memory; }
   void make_tensors(const std::vector<Tensor>& inputs);
-  // Lets all tensors of a memory lie in that storage. Functions write to them without the dispatcher, so what is written
-  // to gets bytes of its own (core/tensor/copy_on_write.h).
+  // Lets all tensors of a memory lie in that storage. Functions write to them without the dispatcher, so what is
+  // written to gets bytes of its own (core/tensor/copy_on_write.h).
   void place(ValueId memory, const Storage& storage);
   void place_inputs(const std::vector<Tensor>& inputs);
   void place_outputs();

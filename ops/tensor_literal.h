@@ -63,7 +63,8 @@ class TensorLiteral {
     const Tensor made = empty(sizes_, TensorOptions().dtype(dtype));
     visit_all(dtype, "tensor", [&]<typename T>() {
       if constexpr (NumberElement<T>) {
-        std::ranges::transform(numbers_, static_cast<T*>(made.impl()->data()), [](const Scalar& number) { return number.to<T>(); });
+        std::ranges::transform(numbers_, static_cast<T*>(made.impl()->data()),
+                               [](const Scalar& number) { return number.to<T>(); });
       } else {
         KEYWAY_FAIL(Type, "tensor: numbers cannot be written as {}", dtype);
       }

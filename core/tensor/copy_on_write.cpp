@@ -110,8 +110,8 @@ TensorBase share_bytes(const TensorBase& tensor) {
     }
   }
   note_made(made);
-  auto clone =
-      make_intrusive<TensorImpl>(std::move(made), tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.numel(), false);
+  auto clone = make_intrusive<TensorImpl>(std::move(made), tensor.dtype(), tensor.sizes(), tensor.strides(),
+                                          tensor.numel(), false);
   clone->set_geometry(tensor.sizes(), tensor.strides(), tensor.storage_offset(), tensor.numel());
   return TensorBase(std::move(clone));
 }

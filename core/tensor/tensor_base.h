@@ -74,8 +74,8 @@ class TensorBase {
   }
 
   // The address of the first element, for kernels: to read, and to write to what the operator's schema says is written,
-  // which has bytes of its own by then (copy_on_write.h). Who writes otherwise asks for mutable_data_ptr(), as data_ptr()
-  // of a Tensor does. The typed one throws keyway::Error(Type) if T is not the tensor's dtype.
+  // which has bytes of its own by then (copy_on_write.h). Who writes otherwise asks for mutable_data_ptr(), as
+  // data_ptr() of a Tensor does. The typed one throws keyway::Error(Type) if T is not the tensor's dtype.
   void* data_ptr() const { return impl_->data(); }
   template <typename T>
   T* data_ptr() const {

@@ -97,7 +97,8 @@ TEST_CASE("a tensor that gets the storage of another one has the key as that has
 TEST_CASE("bytes are shared only where everybody who may write to them is known") {
   const TensorBase viewed = counted(), view = make_view(viewed);
   CHECK(!share_bytes(viewed).defined());
-  CHECK(!share_bytes(make_view(counted(), {10}, {1}, 0)).defined());  // which would keep, and copy, a thousand times more
+  CHECK(
+      !share_bytes(make_view(counted(), {10}, {1}, 0)).defined());  // which would keep, and copy, a thousand times more
   CHECK(!share_bytes(make_tensor({4}, kFloat, kCPU)).defined());
   CHECK(!share_bytes(make_tensor({kCount}, kFloat, kMeta)).defined());
   std::vector<float> numbers(kCount);

@@ -54,9 +54,8 @@ void check_call(const std::string& op, const Stack& given, const OpCases& entry,
   INFO("overload " << op);
   const ArgumentList schema = operator_named(op).schema().arguments();
   const std::vector<Slot> slots = slots_of(given);
-  const Outcome expected = call_in_place(op, map_tensors(given, [](const Tensor& tensor) {
-                                           return laid(tensor.detach(), Lay::Contiguous);
-                                         }));
+  const Outcome expected = call_in_place(
+      op, map_tensors(given, [](const Tensor& tensor) { return laid(tensor.detach(), Lay::Contiguous); }));
   for (const bool clones : {true, false}) {
     INFO((clones ? "the clones are arguments" : "the originals are arguments"));
     tally.count(entry);
