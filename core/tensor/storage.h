@@ -85,8 +85,8 @@ class KEYWAY_API StorageImpl final : public RefCounted {
   std::size_t bytes_;
   std::size_t block_bytes_;
   std::atomic<std::uint32_t> version_{0};
-  std::atomic<bool> is_shared_{false}, is_exposed_{false};
   bool resizable_ = true;
+  std::atomic<bool> is_shared_{false}, is_exposed_{false};
 };
 static_assert(sizeof(StorageImpl) <= 128);
 

@@ -244,3 +244,13 @@ TEST_CASE("what explain says of a slot is what stands in it") {
   CHECK(rule(DispatchKey::Batched).rule == ResolutionRule::Missing);
   CHECK_FALSE(rule(DispatchKey::Batched).kernel);
 }
+
+TEST_CASE("the fallback at CopyOnWrite serves operators that write to an argument; the others skip the key") {
+  const RegistrationHandle defs = Block()
+                                      .def("copies::read(Tensor self) -> Tensor")
+                                      .def("copies::write(Tensor self, Tensor(a!)[] others) -> ()")
+                                      .commit();
+  const RegistrationHandle fallback = Block().fallback(DispatchKey::CopyOnWrite, boxed, 4).commit();
+  CHECK(explain_slot(op("copies::read"), DispatchKey::CopyOnWrite).rule == ResolutionRule::Fallthrough);
+  CHECK(explain_slot(op("copies::write"), DispatchKey::CopyOnWrite).rule == ResolutionRule::Fallback);
+}
