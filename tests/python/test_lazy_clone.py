@@ -30,7 +30,7 @@ def pair():
         lambda t: t.view(100, 100)[1:, 2].fill_(7),
         lambda t: t.__setitem__(5, -1.0),
         lambda t: keyway.sub(t, 3, out=t),
-        lambda t: keyway._foreach_add_([t], 1),
+        lambda t: keyway.ops.keyway._foreach_add_([t], 1),
         lambda t: t.copy_(keyway.ones(COUNT)),
         lambda t: t.detach().zero_(),
         lambda t: t.t_().add_(1),
@@ -168,7 +168,7 @@ def test_graphs_follow_lazy_clones():
 
 def test_deferred_calls_write_to_bytes_of_their_own():
     x, y = pair()
-    with keyway.graph.deferred():
+    with keyway.deferred():
         y.add_(1)
         z = y._lazy_clone()
         z.mul_(2)
