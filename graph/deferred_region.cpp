@@ -1,6 +1,7 @@
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/device/stream_guard.h>
 #include <keyway/core/dtype/default_dtype.h>
+#include <keyway/core/tensor/copy_on_write.h>
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/call/call.h>
@@ -157,6 +158,7 @@ Storage shadow_of(const Storage& storage) {
 
 // Gives a storage without data that of another one, which it then keeps.
 void fill(const Storage& pending, const Storage& with) {
+  own_bytes(with);
   const auto free = [](void* storage) { delete static_cast<Storage*>(storage); };
   const std::size_t bytes = pending.nbytes();
   pending.impl()->set_data(DataPtr(with.data(), new Storage(with), free, with.device()), bytes);
@@ -331,10 +333,14 @@ std::vector<Tensor> DeferredRegion::run(Recorded& going, bool& is_known) {
   const PlainState state(going.graph.surroundings.default_dtype);
   std::unordered_map<const StorageImpl*, Storage> shadows;
   std::vector<Tensor> inputs;
+  const std::vector<bool> is_written = written_memories(going.graph);
   for (std::size_t i = 0; i < going.inputs.size(); ++i) {
-    const TensorInfo& info = going.graph.values[index(going.graph.inputs[i].value)].info;
+    const Value& value = going.graph.values[index(going.graph.inputs[i].value)];
+    const TensorInfo& info = value.info;
+    const Storage& storage = going.memories.at(going.inputs[i]).storage;
+    if (is_written[index(value.memory)]) own_bytes(storage);  // before its address is taken
     Storage& shadow = shadows[going.inputs[i]];
-    if (!shadow) shadow = shadow_of(going.memories.at(going.inputs[i]).storage);
+    if (!shadow) shadow = shadow_of(storage);
     const auto count = static_cast<std::int64_t>(shadow.nbytes() / element_size(info.dtype));
     const TensorBase whole(
         make_intrusive<TensorImpl>(shadow, info.dtype, IntArrayRef({count}), IntArrayRef({1}), count, true));

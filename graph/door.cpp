@@ -159,7 +159,9 @@ std::optional<std::string> Door::overlap_mismatch(const std::vector<Tensor>& inp
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto begin = reinterpret_cast<std::uintptr_t>(inputs[i].storage().data());
     const std::size_t bytes = inputs[i].storage().nbytes();
-    if (shared_[i] == i && begin != 0 && bytes != 0) ranges.push_back({begin, begin + bytes, i});
+    // What is shared until it is written to is made its own before.
+    if (shared_[i] == i && begin != 0 && bytes != 0 && !inputs[i].storage().is_shared())
+      ranges.push_back({begin, begin + bytes, i});
   }
   std::ranges::sort(ranges, {}, &Range::begin);
   for (std::size_t i = 1; i < ranges.size(); ++i) {

@@ -1,4 +1,5 @@
 #include <keyway/autograd/variable.h>
+#include <keyway/core/tensor/copy_on_write.h>
 #include <keyway/core/tensor/storage_listener.h>
 #include <keyway/dispatch/call/backend_kernel.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
@@ -49,8 +50,10 @@ void check_info(const Node& node, const TensorInfo& info, const TensorBase& resu
 Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<Tensor>& results)
     : graph_(graph),
       bytes_(memory_bytes(graph)),
+      is_written_(written_memories(graph)),
       lifetimes_(lifetimes_of(graph)),
       nothing_(make_storage(0, DeviceType::CPU)) {
+  const NoSharing own;
   make_tensors(inputs);
   place_inputs(inputs);
   for (const Node& node : graph.nodes) learn(node);
@@ -112,6 +115,8 @@ void Frame::make_tensors(const std::vector<Tensor>& inputs) {
 }
 
 void Frame::place(ValueId memory, const Storage& storage) {
+  const bool is_input = places_[index(memory)] == Place::Input;
+  if (storage.is_shared() && (!is_input || is_written_[index(memory)])) own_bytes(storage);
   for (const ValueId id : in_memory_[static_cast<std::size_t>(memory)]) tensor(id).impl()->set_storage(storage);
 }
 
@@ -125,7 +130,8 @@ void Frame::place_inputs(const std::vector<Tensor>& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ValueId id = graph_.inputs[i].value;
     if (is_learned_) check_room(memory_of(id), inputs[i].storage());
-    if (!tensor(id).storage().is_alias_of(inputs[i].storage())) place(memory_of(id), inputs[i].storage());
+    const Storage& storage = inputs[i].storage();
+    if (!tensor(id).storage().is_alias_of(storage) || storage.is_shared()) place(memory_of(id), storage);
   }
 }
 
@@ -301,9 +307,8 @@ void Frame::take_results(const Node& node, const Stack& arguments, const Stack& 
 }
 
 void Frame::note_written() {
-  const std::vector<bool> is_written = written_memories(graph_);
   for (std::size_t number = 0; number < graph_.inputs.size(); ++number) {
-    if (is_written[static_cast<std::size_t>(memory_of(graph_.inputs[number].value))]) written_inputs_.insert(number);
+    if (is_written_[static_cast<std::size_t>(memory_of(graph_.inputs[number].value))]) written_inputs_.insert(number);
   }
 }
 
@@ -503,6 +508,7 @@ std::vector<Tensor> Frame::run(const std::vector<Tensor>& inputs) {
     }
   } released{*this, inputs};
   if (runner_ != nullptr) follow_sections();
+  const NoSharing own;
   place_inputs(inputs);
   place_outputs();
   make_steps();

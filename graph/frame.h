@@ -60,7 +60,8 @@ class Frame {
   TensorBase& tensor(ValueId id) { return tensors_[static_cast<std::size_t>(id)]; }
   ValueId memory_of(ValueId id) const { return graph_.values[static_cast<std::size_t>(id)].memory; }
   void make_tensors(const std::vector<Tensor>& inputs);
-  // Lets all tensors of a memory lie in that storage.
+  // Lets all tensors of a memory lie in that storage. Functions write to them without the dispatcher, so what is
+  // written to gets bytes of its own (core/tensor/copy_on_write.h).
   void place(ValueId memory, const Storage& storage);
   void place_inputs(const std::vector<Tensor>& inputs);
   void place_outputs();
@@ -121,6 +122,7 @@ class Frame {
   std::vector<std::vector<ValueId>> in_memory_;  // by their memory
   std::vector<Place> places_;                    // of each memory
   std::vector<std::size_t> bytes_;               // of each memory: what the values in it take
+  std::vector<bool> is_written_;                 // of each memory: whether calls write to it
   std::vector<Lifetime> lifetimes_;              // of each memory, in nodes
   std::vector<std::pair<std::size_t, std::size_t>>
       heirs_;  // memories, and those whose places they may take, in the order of calls

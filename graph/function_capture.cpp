@@ -10,20 +10,18 @@ namespace {
 
 // Copies of tensors that lie in copies of their memory, with what else is there; leaves that require grad as they do.
 std::vector<Tensor> copies_of(const std::vector<Tensor>& tensors) {
-  std::map<const StorageImpl*, Tensor> bytes;
+  std::map<const StorageImpl*, Storage> memories;
   std::vector<Tensor> copies;
   for (const Tensor& tensor : tensors) {
-    Tensor& copied = bytes[tensor.storage().impl()];
-    if (!copied.defined()) {
-      const auto count = static_cast<std::int64_t>(tensor.storage().nbytes());
-      copied = Tensor(TensorBase(make_intrusive<TensorImpl>(tensor.storage(), ScalarType::Byte, IntArrayRef({count}),
-                                                            IntArrayRef({1}), count, true)))
-                   .clone();
+    Storage& memory = memories[tensor.storage().impl()];
+    if (!memory) {
+      const NoGradGuard no_grad;
+      memory = tensor._lazy_clone().storage();
     }
-    const auto count = static_cast<std::int64_t>(copied.storage().nbytes() / element_size(tensor.dtype()));
-    const TensorBase row(make_intrusive<TensorImpl>(copied.storage(), tensor.dtype(), IntArrayRef({count}),
-                                                    IntArrayRef({1}), count, true));
-    Tensor copy(make_view(row, tensor.sizes(), tensor.strides(), tensor.storage_offset()));
+    auto impl = make_intrusive<TensorImpl>(memory, tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.numel(),
+                                           /*contiguous=*/false);
+    impl->set_geometry(tensor.sizes(), tensor.strides(), tensor.storage_offset(), tensor.numel());
+    Tensor copy{TensorBase(std::move(impl))};
     if (tensor.requires_grad()) copy.requires_grad_();
     copies.push_back(std::move(copy));
   }

@@ -1,4 +1,5 @@
 #include <keyway/autograd/variable.h>
+#include <keyway/core/tensor/copy_on_write.h>
 #include <keyway/dispatch/call/call_declined.h>
 #include <keyway/dispatch/plugin/graph_library.h>
 #include <keyway/graph/effects.h>
@@ -241,6 +242,7 @@ std::optional<std::vector<Tensor>> Compilation::run(const Graph& graph, const st
   const ServedBackend::Use use(*served_);
   if (!use) return std::nullopt;
   const ExcludeDispatchKeyGuard above(DispatchKeySet(Functionality::Autocast) | kAutogradKeys);
+  for (const std::size_t number : written_) own_bytes(inputs[number].storage());
   std::vector<Tensor> outputs = compiled_->run(inputs);
   check_outputs(graph, inputs, outputs, served_->type);
   for (const std::size_t number : written_) inputs[number].storage().impl()->bump_version();

@@ -67,8 +67,8 @@ std::set<const OperatorEntry*> checked_operators(std::string_view schemas) {
 // The same elements with other strides. Requires: both tensors have these sizes.
 void copy_elements(const Tensor& from, const Tensor& to) {
   const std::size_t size = from.itemsize();
-  const auto* source = static_cast<const char*>(from.data_ptr());
-  auto* const target = static_cast<char*>(to.data_ptr());
+  const auto* source = static_cast<const char*>(from.const_data_ptr());
+  auto* const target = static_cast<char*>(to.impl()->data());
   std::vector<std::int64_t> place(static_cast<std::size_t>(from.dim()));
   for (std::int64_t i = 0; i < from.numel(); ++i, source += size) {
     std::int64_t at = 0;

@@ -63,7 +63,8 @@ class TensorLiteral {
     const Tensor made = empty(sizes_, TensorOptions().dtype(dtype));
     visit_all(dtype, "tensor", [&]<typename T>() {
       if constexpr (NumberElement<T>) {
-        std::ranges::transform(numbers_, made.data_ptr<T>(), [](const Scalar& number) { return number.to<T>(); });
+        std::ranges::transform(numbers_, static_cast<T*>(made.impl()->data()),
+                               [](const Scalar& number) { return number.to<T>(); });
       } else {
         KEYWAY_FAIL(Type, "tensor: numbers cannot be written as {}", dtype);
       }
@@ -83,7 +84,7 @@ Tensor tensor(ArrayRef<T> numbers, TensorOptions options = {}) {
   const ScalarType dtype = options.has_dtype() ? options.dtype() : detail::literal_dtype(cpp_type_to_scalar_type<T>);
   const auto written = [&] {
     const Tensor made = empty({static_cast<std::int64_t>(numbers.size())}, cpp_type_to_scalar_type<T>);
-    std::copy(numbers.begin(), numbers.end(), made.data_ptr<T>());
+    std::copy(numbers.begin(), numbers.end(), static_cast<T*>(made.impl()->data()));
     return made.to(TensorOptions().dtype(dtype).device(options.device()));
   };
   return detail::with_grad(detail::made_of_numbers(written), options);

@@ -23,6 +23,7 @@ constexpr std::array kNamedKeys{
     DispatchKey::QuantizedCUDA,
     DispatchKey::SparseCPU,
     DispatchKey::SparseCUDA,
+    DispatchKey::CopyOnWrite,
     DispatchKey::BackendSelect,
     DispatchKey::Python,
     DispatchKey::Functionalize,

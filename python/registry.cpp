@@ -5,6 +5,7 @@
 #include <keyway/dispatch/inspect/trace.h>
 #include <keyway/dispatch/registry/dangling_kernels.h>
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/python/batching.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/module.h>
 #include <keyway/python/operator_function.h>
@@ -122,6 +123,16 @@ void add_registry(nb::module_& module) {
   module.def("_share_memory", [](const Tensor& a, const Tensor& b) {
     return a.storage() && b.storage() && a.nbytes() > 0 && b.nbytes() > 0 && a.is_alias_of(b);
   });
+  module.def(
+      "_is_cow_tensor", [](const Tensor& tensor) { return tensor.storage().is_shared(); },
+      "Whether the tensor's bytes may be shared with a _lazy_clone(), until one of the two is written to.");
+  module.def(
+      "_data_address",
+      [](const Tensor& tensor) {
+        check_has_memory(tensor, "_data_address");
+        return reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
+      },
+      "The address of the first element to read at: unlike data_ptr() it ends no sharing.");
   module.def("_bump_version", [](const Tensor& tensor) { tensor.impl()->bump_version(); });
   module.def("_registry_generation", [] { return Dispatcher::singleton().generation(); });
   module.def("_registry_snapshot",

@@ -93,7 +93,7 @@ class NestedData {
   // Of all elements; Undefined if there are none.
   ScalarType dtype() const { return dtype_; }
   void fill(const Tensor& tensor) {
-    char* to = static_cast<char*>(tensor.data_ptr());
+    char* to = static_cast<char*>(tensor.impl()->data());
     end_ = to + tensor.nbytes();
     visit_dtype<kAnyTypes | kFloat8Types>(tensor.dtype(), "tensor", [&]<typename T>() { write<T>(data_, 0, to); });
     if (to != end_) fail_changed();
@@ -187,7 +187,7 @@ class NestedData {
     const Tensor array = Tensor(tensor_of_array(object).tensor).to(dtype).contiguous();
     const IntArrayRef expected = IntArrayRef(sizes_).slice(std::min(dim, sizes_.size()));
     if (array.sizes() != expected || static_cast<std::size_t>(end_ - to) < array.nbytes()) fail_changed();
-    if (array.nbytes() != 0) std::memcpy(to, array.data_ptr(), array.nbytes());
+    if (array.nbytes() != 0) std::memcpy(to, array.const_data_ptr(), array.nbytes());
     to += array.nbytes();
   }
 

@@ -89,10 +89,10 @@ nb::object tensor_of_bytes_of(const nb::type_object& type, nb::handle bytes, nb:
   const TensorBase source = tensor_of_buffer(bytes.ptr()).tensor;
   KEYWAY_CHECK_AS(Parse, source.is_contiguous() && source.nbytes() == tensor.nbytes(),
                   "{} bytes are not the {} of a tensor of sizes {}", source.nbytes(), tensor.nbytes(), sizes);
-  const std::string_view data(static_cast<const char*>(source.data_ptr()), source.nbytes());
+  const std::string_view data(static_cast<const char*>(source.const_data_ptr()), source.nbytes());
   const bool is_fine = !is_bool(*element) || std::ranges::all_of(data, [](char c) { return c == 0 || c == 1; });
   KEYWAY_CHECK_AS(Parse, is_fine, "an element of a bool tensor is neither 0 nor 1");
-  if (!data.empty()) std::memcpy(tensor.data_ptr(), data.data(), data.size());
+  if (!data.empty()) std::memcpy(tensor.impl()->data(), data.data(), data.size());
   return made == tensor_class ? to_object(tensor) : to_object_of(made, tensor);
 }
 

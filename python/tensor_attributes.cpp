@@ -123,7 +123,8 @@ void add_tensor_attributes() {
         check_has_memory(self, "data_ptr");
         return reinterpret_cast<std::uintptr_t>(self.data_ptr());
       },
-      "The address of the first element; 0 if there is none.");
+      "The address of the first element; 0 if there is none. Bytes that are shared with a _lazy_clone() become the "
+      "tensor's own first.");
   add_tensor_method("is_floating_point", call<&Tensor::is_floating_point>,
                     "Whether the dtype is a floating-point one.");
   add_tensor_method("is_complex", call<&Tensor::is_complex>, "Whether the dtype is a complex one.");

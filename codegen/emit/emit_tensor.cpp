@@ -105,6 +105,18 @@ class Tensor : public TensorBase {
   Tensor& operator=(Tensor&&) & noexcept = default;
   ~Tensor() = default;
 
+  // The address of the first element. What is not const is to write to, or to keep: bytes that are shared until they
+  // are written to (_lazy_clone) become the tensor's own first. Throws keyway::Error if T is not the tensor's dtype.
+  void* data_ptr() const { return mutable_data_ptr(); }
+  template <typename T>
+  T* data_ptr() const {
+    if constexpr (std::is_const_v<T>) {
+      return TensorBase::data_ptr<T>();
+    } else {
+      return mutable_data_ptr<T>();
+    }
+  }
+
   // What backward() has accumulated; undefined if there is nothing yet.
   Tensor grad() const {
     const AutogradMetaInterface* meta = defined() ? impl_->autograd_meta() : nullptr;
@@ -144,7 +156,7 @@ std::string emit_tensor(const std::vector<Family>& families) {
                 "keyway/core/tensor/reduction.h", "keyway/core/dtype/scalar.h", "keyway/core/tensor/tensor_base.h"}) +
       "\n#include <cstdint>\n#include <initializer_list>\n#include <optional>\n#include <string_view>\n#include "
       "<tuple>\n"
-      "#include <utility>\n#include <vector>\n";
+      "#include <type_traits>\n#include <utility>\n#include <vector>\n";
   out += kClassHead;
   for (const Family& family : families) {
     const std::vector<PublicFunction> methods = public_methods(family);

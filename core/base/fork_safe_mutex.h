@@ -25,6 +25,7 @@ enum class LockOrder : unsigned char {
   ThreadPool,     // making the pool of threads
   Devices,        // device types and their guards
   Generators,     // the states of random generators
+  Sharing,        // bytes that storages begin to share
   HostMemory,     // blocks of host memory that are kept
   Classes,        // classes whose objects operators take
   Notes,          // what profiles, recorders and fallbacks have noted

@@ -35,10 +35,17 @@ class DataPtr {
     if (deleter_ != nullptr) deleter_(context_);
   }
 
-  void* get() const { return data_; }
+  void* get() const { return __atomic_load_n(&data_, __ATOMIC_ACQUIRE); }
   void* context() const { return context_; }
   DeleterFn deleter() const { return deleter_; }
   Device device() const { return device_; }
+  // Refers to other memory, or to the same with another owner, from now on; gives back what it owned. Threads may call
+  // get() meanwhile.
+  DataPtr exchange(void* data, void* context, DeleterFn free) {
+    DataPtr before(data_, std::exchange(context_, context), std::exchange(deleter_, free), device_);
+    __atomic_store_n(&data_, data, __ATOMIC_RELEASE);
+    return before;
+  }
   // Says that the memory is of another device, for allocators that have it from another allocator.
   void set_device(Device device) { device_ = device; }
   explicit operator bool() const { return data_ != nullptr || context_ != nullptr; }

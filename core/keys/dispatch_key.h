@@ -26,6 +26,7 @@ enum class Functionality : std::uint8_t {
   Dense,
   Quantized,
   Sparse,
+  CopyOnWrite,  // bytes that several storages share: core/tensor/copy_on_write.h
   BackendSelect,
   Python,         // modes and wrapper tensors: python/python_dispatch.h
   Functionalize,  // graphs of what is executed: graph/capture.h
@@ -47,6 +48,7 @@ enum FunctionalityTraits : std::uint8_t {
   kComputes = 2,      // calls end in it: an operator's kernel for every backend serves it too
   kFallsThrough = 4,  // operators with nothing registered for it skip it, unless it has a fallback
   kCallsBelow = 8,    // its kernels call the operator again, for the keys below
+  kOfWrites = 16,     // its fallback serves the operators that write to an argument; the others skip it
 };
 struct FunctionalityRow {
   std::string_view name;
@@ -58,6 +60,7 @@ inline constexpr FunctionalityRow kFunctionalities[] = {
     {"Dense", kPerBackend | kComputes},
     {"Quantized", kPerBackend | kComputes},
     {"Sparse", kPerBackend | kComputes},
+    {"CopyOnWrite", kFallsThrough | kCallsBelow | kOfWrites},
     {"BackendSelect", kFallsThrough},
     {"Python", 0},
     {"Functionalize", 0},
@@ -81,6 +84,7 @@ constexpr bool is_per_backend(Functionality f) { return detail::has_trait(f, det
 constexpr bool computes(Functionality f) { return detail::has_trait(f, detail::kComputes); }
 constexpr bool falls_through_by_default(Functionality f) { return detail::has_trait(f, detail::kFallsThrough); }
 constexpr bool calls_below(Functionality f) { return detail::has_trait(f, detail::kCallsBelow); }
+constexpr bool is_of_writes(Functionality f) { return detail::has_trait(f, detail::kOfWrites); }
 
 // Those of tensors' memory: Dense, Quantized, ...
 inline constexpr auto kBackendFunctionalities = [] {
@@ -153,6 +157,7 @@ enum class DispatchKey : std::uint16_t {
   QuantizedCUDA = slot_of(Functionality::Quantized, 2),
   SparseCPU = slot_of(Functionality::Sparse, 1),
   SparseCUDA = slot_of(Functionality::Sparse, 2),
+  CopyOnWrite = slot_of(Functionality::CopyOnWrite, 0),
   BackendSelect = slot_of(Functionality::BackendSelect, 0),
   Python = slot_of(Functionality::Python, 0),
   Functionalize = slot_of(Functionality::Functionalize, 0),

@@ -81,7 +81,7 @@ Managed* export_tensor(const TensorBase& tensor, std::uint64_t flags) {
   exported->sizes = DimVector(tensor.sizes());
   exported->strides = DimVector(tensor.strides());
   Managed& managed = exported->managed;
-  managed.dl_tensor = {.data = tensor.numel() == 0 ? nullptr : tensor.data_ptr(),
+  managed.dl_tensor = {.data = tensor.numel() == 0 ? nullptr : tensor.mutable_data_ptr(),
                        .device = *device,
                        .ndim = static_cast<std::int32_t>(tensor.dim()),
                        .dtype = *dtype,

@@ -59,11 +59,20 @@ class KEYWAY_API StorageImpl final : public RefCounted {
   void set_data(DataPtr data, std::size_t bytes) {
     data_ = std::move(data);
     bytes_ = bytes;
+    is_shared_.store(false, std::memory_order_release);
   }
+
+  // Whether other storages may have the same bytes, until one of them is written to (copy_on_write.h). All tensors over
+  // it have the key CopyOnWrite then.
+  bool is_shared() const { return is_shared_.load(std::memory_order_acquire); }
+  // Whether somebody may write to the bytes by an address that was given out.
+  bool is_exposed() const { return is_exposed_.load(std::memory_order_relaxed); }
+  void note_exposed() { is_exposed_.store(true, std::memory_order_relaxed); }
 
   void release_resources() { set_data(DataPtr(nullptr, device()), 0); }
 
  private:
+  friend class SharedBytes;
   struct Inline {};
   StorageImpl(Inline, std::size_t bytes)
       : data_(reinterpret_cast<char*>(this) + kHeader, Device(DeviceType::CPU)),
@@ -77,6 +86,7 @@ class KEYWAY_API StorageImpl final : public RefCounted {
   std::size_t block_bytes_;
   std::atomic<std::uint32_t> version_{0};
   bool resizable_ = true;
+  std::atomic<bool> is_shared_{false}, is_exposed_{false};
 };
 static_assert(sizeof(StorageImpl) <= 128);
 
@@ -95,6 +105,7 @@ class Storage {
   // Of tensors and others that hold the memory by this.
   std::uint32_t use_count() const { return impl_ ? impl_->use_count() : 0; }
   bool is_alias_of(const Storage& other) const { return impl_ && impl_ == other.impl_; }
+  bool is_shared() const { return impl_ && impl_->is_shared(); }
 
  private:
   intrusive_ptr<StorageImpl> impl_;

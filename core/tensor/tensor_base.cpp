@@ -2,6 +2,7 @@
 #include <keyway/core/device/held.h>
 #include <keyway/core/device/host_allocator.h>
 #include <keyway/core/device/pending_calls.h>
+#include <keyway/core/tensor/copy_on_write.h>
 #include <keyway/core/tensor/pinned_memory.h>
 #include <keyway/core/tensor/tensor_base.h>
 
@@ -29,6 +30,10 @@ void TensorBase::check_data_access(ScalarType asked) const {
   KEYWAY_FAIL(Type,
               "data_ptr: a wrapper tensor has no memory: a function that reads memory has to be an operator, which the "
               "wrapper's class answers");
+}
+
+void TensorBase::expose_bytes() const {
+  if (storage()) keyway::expose_bytes(storage());
 }
 
 void TensorBase::check_reach_of_32_bits() const {

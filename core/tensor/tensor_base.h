@@ -73,8 +73,10 @@ class TensorBase {
     return MemoryFormat::Contiguous;
   }
 
+  // The address of the first element, for kernels: to read, and to write to what the operator's schema says is written,
+  // which has bytes of its own by then (copy_on_write.h). Who writes otherwise asks for mutable_data_ptr(), as
+  // data_ptr() of a Tensor does. The typed one throws keyway::Error(Type) if T is not the tensor's dtype.
   void* data_ptr() const { return impl_->data(); }
-  // Throws keyway::Error(Type) if T is not the tensor's dtype.
   template <typename T>
   T* data_ptr() const {
     check_data_access(cpp_type_to_scalar_type<std::remove_const_t<T>>);
@@ -85,11 +87,17 @@ class TensorBase {
     return data_ptr<const T>();
   }
   const void* const_data_ptr() const { return data_ptr(); }
+  // The same to write to, or to keep: bytes that are shared until they are written to become the tensor's own first.
   template <typename T>
   T* mutable_data_ptr() const {
-    return data_ptr<T>();
+    check_data_access(cpp_type_to_scalar_type<T>);
+    expose_bytes();
+    return static_cast<T*>(impl_->data());
   }
-  void* mutable_data_ptr() const { return data_ptr(); }
+  void* mutable_data_ptr() const {
+    expose_bytes();
+    return impl_->data();
+  }
 
   // Its elements by brackets: x.accessor<float, 2>()[i][j]. For the CPU, while the tensor lives. Throw keyway::Error if
   // the tensor has another dtype or number of dimensions.
@@ -131,12 +139,18 @@ class TensorBase {
 
  protected:
   KEYWAY_API void check_data_access(ScalarType asked) const;
+  // What somebody has the address of is shared no more, and not shared later.
+  KEYWAY_API void expose_bytes() const;
   KEYWAY_API void check_reach_of_32_bits() const;
   template <typename Accessor, typename T>
   Accessor accessor_of(std::size_t rank) const {
     KEYWAY_CHECK(static_cast<std::size_t>(dim()) == rank, "an accessor of {} dimensions to a tensor of {}", rank,
                  dim());
-    return Accessor(data_ptr<T>(), sizes().data(), strides().data());
+    if constexpr (std::is_const_v<T>) {
+      return Accessor(data_ptr<T>(), sizes().data(), strides().data());
+    } else {
+      return Accessor(mutable_data_ptr<T>(), sizes().data(), strides().data());
+    }
   }
 
   intrusive_ptr<TensorImpl> impl_;

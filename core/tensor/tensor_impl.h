@@ -31,7 +31,7 @@ class KEYWAY_API TensorImpl final : public RefCounted {
              bool contiguous)
       : storage_(std::move(storage)),
         key_set_(DispatchKeySet(Functionality::Dense) | DispatchKeySet(storage_.device().type()) |
-                 keys_of_new_tensors()),
+                 keys_of_new_tensors() | keys_of_sharing(storage_)),
         numel_(numel),
         dtype_(dtype),
         device_(storage_.device()) {
@@ -49,7 +49,7 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   TensorImpl(const TensorImpl& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, std::int64_t numel)
       : RefCounted(),
         storage_(base.storage_),
-        key_set_(base.key_set_ - kAutogradKeys),
+        key_set_(base.key_set() - kAutogradKeys),
         storage_offset_(offset),
         numel_(numel),
         dtype_(base.dtype_),
@@ -68,7 +68,12 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   ScalarType dtype() const { return dtype_; }
   std::size_t itemsize() const { return element_size(dtype_); }
   Device device() const { return device_; }
-  DispatchKeySet key_set() const { return key_set_; }
+  // Atomic, since the first lazy clone of a tensor adds a key while other threads may read it (copy_on_write.h).
+  DispatchKeySet key_set() const {
+    DispatchKeySet keys;
+    __atomic_load(&key_set_, &keys, __ATOMIC_RELAXED);
+    return keys;
+  }
   const Storage& storage() const { return storage_; }
 
   bool is_contiguous() const { return known_contiguous() || (layout() & kContiguous) != 0; }
@@ -84,7 +89,7 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   }
 
   // Born in inference mode: it has no version, and the graph refuses it.
-  bool is_inference() const { return !key_set_.has(Functionality::ADInplaceOrView); }
+  bool is_inference() const { return !key_set().has(Functionality::ADInplaceOrView); }
   std::uint32_t version() const { return storage_.version(); }
   void bump_version() { storage_.impl()->bump_version(); }
 
@@ -98,12 +103,13 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   // The tensor is then where the storage is. Requires: there is one.
   void set_storage(Storage storage) {
     const Device device = storage.device();
-    key_set_ = key_set_.remove_backend(device_.type()) | DispatchKeySet(device.type());
+    key_set_ = key_set_.remove_backend(device_.type()).remove(Functionality::CopyOnWrite) |
+               DispatchKeySet(device.type()) | keys_of_sharing(storage);
     device_ = device;
     storage_ = std::move(storage);
   }
   void set_dtype(ScalarType dtype) { dtype_ = dtype; }
-  void set_key_set(DispatchKeySet keys) { key_set_ = keys; }
+  void set_key_set(DispatchKeySet keys) { __atomic_store(&key_set_, &keys, __ATOMIC_RELAXED); }
 
   AutogradMetaInterface* autograd_meta() const { return autograd_meta_.get(); }
   void set_autograd_meta(std::unique_ptr<AutogradMetaInterface> meta) { autograd_meta_ = std::move(meta); }
@@ -121,6 +127,10 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   }
 
  private:
+  static DispatchKeySet keys_of_sharing(const Storage& storage) {
+    return storage.impl()->is_shared() ? DispatchKeySet(Functionality::CopyOnWrite) : DispatchKeySet();
+  }
+
   // Flags of the layout: a pure function of the geometry, computed when first asked for. Two threads may do
   // so at once; they store the same byte.
   static constexpr std::uint8_t kKnown = 1, kContiguous = 2, kDense = 4, kChannelsLast = 8;

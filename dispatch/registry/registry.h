@@ -63,7 +63,10 @@ struct OperatorState {
   Resolution resolve(DispatchKey slot, const Fallbacks& fallbacks) const {
     return keyway::resolve(
         slot, [&](DispatchKey key) { return find(key); },
-        [&](DispatchKey key) { return fallbacks[static_cast<std::size_t>(key)].has_value(); });
+        [&](DispatchKey key) {
+          return fallbacks[static_cast<std::size_t>(key)].has_value() &&
+                 (!is_of_writes(functionality_of(key)) || entry->schema().is_mutable());
+        });
   }
 };
 

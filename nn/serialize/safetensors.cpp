@@ -143,7 +143,7 @@ void write_file(const StateDict& tensors, const Metadata& metadata, Write&& writ
                     "a wrapper tensor has no memory that could be saved");
     const Tensor bytes = tensors[i].value().detach().to(DeviceType::CPU).contiguous();
     make_calls_pending_for(bytes);
-    write(std::string_view(static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()));
+    write(std::string_view(static_cast<const char*>(bytes.const_data_ptr()), bytes.nbytes()));
   }
 }
 

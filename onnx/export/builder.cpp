@@ -92,7 +92,7 @@ std::string elements_of(const Tensor& tensor) {
   const NoGradGuard no_grad;
   const Tensor whole = tensor.contiguous();
   std::string bytes(static_cast<std::size_t>(whole.numel()) * element_size(whole.dtype()), '\0');
-  if (!bytes.empty()) std::memcpy(bytes.data(), whole.data_ptr(), bytes.size());
+  if (!bytes.empty()) std::memcpy(bytes.data(), whole.const_data_ptr(), bytes.size());
   return bytes;
 }
 

@@ -1,5 +1,7 @@
 #include <keyway/core/keys/thread_state.h>
+#include <keyway/core/tensor/copy_on_write.h>
 #include <keyway/core/tensor/pinned_memory.h>
+#include <keyway/dispatch/registry/copy_on_write_kernel.h>
 #include <keyway/ops/composite/options.h>
 #include <keyway/ops/copy.h>
 #include <keyway/ops/copy_composites.h>
@@ -44,6 +46,18 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
   const AutoDispatchBelowADInplaceOrView unseen;  // of a new tensor nobody is to be told of a change
   result.copy_(self);
   return result;
+}
+
+Tensor lazy_clone(const Tensor& self) {
+  register_copy_on_write();
+  if (TensorBase shared = share_bytes(self); shared.defined()) return shared;
+  const auto bytes = static_cast<std::int64_t>(self.storage().nbytes());
+  const Tensor all(TensorBase(make_intrusive<TensorImpl>(self.storage(), ScalarType::Byte, IntArrayRef({bytes}),
+                                                         IntArrayRef({1}), bytes, /*contiguous=*/true)));
+  auto result = make_intrusive<TensorImpl>(all.clone().storage(), self.dtype(), self.sizes(), self.strides(),
+                                           self.numel(), /*contiguous=*/false);
+  result->set_geometry(self.sizes(), self.strides(), self.storage_offset(), self.numel());
+  return TensorBase(std::move(result));
 }
 
 Tensor contiguous(const Tensor& self, MemoryFormat memory_format) {

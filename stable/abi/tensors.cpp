@@ -84,13 +84,13 @@ AOTITorchError aoti_torch_is_contiguous(AtenTensorHandle tensor, bool* result) {
   return get(__func__, tensor, result, [](const TensorBase& t) { return t.is_contiguous(); });
 }
 AOTITorchError aoti_torch_get_data_ptr(AtenTensorHandle tensor, void** result) {
-  return get(__func__, tensor, result, [](const TensorBase& t) { return t.data_ptr(); });
+  return get(__func__, tensor, result, [](const TensorBase& t) { return t.mutable_data_ptr(); });
 }
 AOTITorchError torch_get_mutable_data_ptr(AtenTensorHandle tensor, void** result) {
-  return get(__func__, tensor, result, [](const TensorBase& t) { return t.data_ptr(); });
+  return get(__func__, tensor, result, [](const TensorBase& t) { return t.mutable_data_ptr(); });
 }
 AOTITorchError torch_get_const_data_ptr(AtenTensorHandle tensor, const void** result) {
-  return get(__func__, tensor, result, [](const TensorBase& t) { return t.data_ptr(); });
+  return get(__func__, tensor, result, [](const TensorBase& t) { return t.const_data_ptr(); });
 }
 AOTITorchError torch_set_requires_grad(AtenTensorHandle tensor, bool requires_grad) {
   return guarded(__func__, [&] { autograd::set_requires_grad(tensor_of(tensor), requires_grad); });

@@ -31,7 +31,7 @@ struct Reference {
     std::vector<int> slots(kSlotCount, kMissing);
     const auto put = [&](F f, int backend, int what) { slots[static_cast<std::size_t>(slot_of(f, backend))] = what; };
     const std::set<F> backends = {F::Dense, F::Quantized, F::Sparse};
-    for (F f : {F::BackendSelect, F::ADInplaceOrView, F::Tracer, F::Profiler}) put(f, 0, kSkipped);
+    for (F f : {F::CopyOnWrite, F::BackendSelect, F::ADInplaceOrView, F::Tracer, F::Profiler}) put(f, 0, kSkipped);
     for (int b = 1; b <= kBackendBits; ++b) {
       put(F::Autograd, b, kSkipped);
       put(F::Autocast, b, kSkipped);
@@ -243,4 +243,14 @@ TEST_CASE("what explain says of a slot is what stands in it") {
   CHECK(rule(DispatchKey::Profiler).rule == ResolutionRule::Fallthrough);
   CHECK(rule(DispatchKey::Batched).rule == ResolutionRule::Missing);
   CHECK_FALSE(rule(DispatchKey::Batched).kernel);
+}
+
+TEST_CASE("the fallback at CopyOnWrite serves operators that write to an argument; the others skip the key") {
+  const RegistrationHandle defs = Block()
+                                      .def("copies::read(Tensor self) -> Tensor")
+                                      .def("copies::write(Tensor self, Tensor(a!)[] others) -> ()")
+                                      .commit();
+  const RegistrationHandle fallback = Block().fallback(DispatchKey::CopyOnWrite, boxed, 4).commit();
+  CHECK(explain_slot(op("copies::read"), DispatchKey::CopyOnWrite).rule == ResolutionRule::Fallthrough);
+  CHECK(explain_slot(op("copies::write"), DispatchKey::CopyOnWrite).rule == ResolutionRule::Fallback);
 }

@@ -54,7 +54,7 @@ inline std::string bit_difference(const std::vector<Tensor>& tensors, const std:
     if (describe(a) != describe(b)) return at + describe(a) + ", not " + describe(b);
     if (a.strides() != b.strides() || a.storage_offset() != b.storage_offset()) return at + "strides or offset";
     const Tensor a_rows = a.detach().contiguous(), b_rows = b.detach().contiguous();
-    if (a.numel() != 0 && std::memcmp(a_rows.data_ptr(), b_rows.data_ptr(), a.nbytes()) != 0)
+    if (a.numel() != 0 && std::memcmp(a_rows.const_data_ptr(), b_rows.const_data_ptr(), a.nbytes()) != 0)
       return at + "its elements";
     for (std::size_t j = 0; j < i; ++j) {
       if (!tensors[j].defined()) continue;

@@ -3,6 +3,7 @@
 set(KEYWAY_SUITE_TESTS
   autocast_test.cpp
   batching_test.cpp
+  copy_on_write_test.cpp
   empty_test.cpp
   examples_test.cpp
   forward_test.cpp

@@ -30,7 +30,7 @@ _ANYTHING = [
     "keyway.ops.keyway.add", "keyway.ops.keyway.relu.default", "keyway.Generator()", "type", "float('nan')", "2**70", "-1",
 ]
 _KEYS = ["CPU", "Meta", "Autograd", "AutogradCPU", "ADInplaceOrView", "Batched", "Profiler", "Tracer", "Python", "ForwardAD", "CUDA",
-         "Functionalize", "BackendSelect", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "AutocastCPU", "SparseCPU"]
+         "Functionalize", "CopyOnWrite", "BackendSelect", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "AutocastCPU", "SparseCPU"]
 _SCHEMAS = [
     "(Tensor x) -> Tensor", "(Tensor self, Tensor x) -> Tensor", "(Tensor x, int n=1) -> Tensor", "(Tensor(a!) x) -> Tensor(a!)",
     "(Tensor(a) x) -> Tensor(a)", "(Tensor x) -> (Tensor, Tensor)", "(Tensor[] x) -> Tensor[]", "(Tensor? x=None) -> Tensor?",

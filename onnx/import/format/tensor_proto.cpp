@@ -178,14 +178,14 @@ Tensor read_external(const Header& header, ScalarType dtype, const ExternalData&
                   "tensor '{}': it has {} bytes from byte {} on of '{}', which has {}", shown(header.name), bytes,
                   header.external.offset, shown(header.external.location), file.size());
   const Tensor tensor = allocate(header, dtype);
-  file.read(tensor.data_ptr(), bytes, header.external.offset);
+  file.read(tensor.impl()->data(), bytes, header.external.offset);
   return tensor;
 }
 
 Tensor read_raw(const Header& header, ScalarType dtype) {
   check_count(header, header.raw->size(), header.numel * element_size(dtype), "bytes");
   const Tensor tensor = allocate(header, dtype);
-  if (!header.raw->empty()) std::memcpy(tensor.data_ptr(), header.raw->data(), header.raw->size());
+  if (!header.raw->empty()) std::memcpy(tensor.impl()->data(), header.raw->data(), header.raw->size());
   return tensor;
 }
 
@@ -209,7 +209,7 @@ Tensor read_numbers(const Header& header, ScalarType dtype) {
   for_each_number(header, [&](std::uint64_t) { ++count; });
   check_count(header, count, header.numel * (is_complex(dtype) ? 2 : 1), "numbers");
   const Tensor tensor = allocate(header, dtype);
-  auto* to = static_cast<char*>(tensor.data_ptr());
+  auto* to = static_cast<char*>(tensor.impl()->data());
   for_each_number(header, [&](std::uint64_t bits) { put(header, dtype, bits, to); });
   return tensor;
 }
@@ -217,7 +217,7 @@ Tensor read_numbers(const Header& header, ScalarType dtype) {
 // A bool of another value than 0 or 1 would be undefined behaviour in every kernel.
 void check_bools(const Header& header, const Tensor& tensor) {
   if (tensor.dtype() != kBool) return;
-  const auto* bytes = static_cast<const unsigned char*>(tensor.data_ptr());
+  const auto* bytes = static_cast<const unsigned char*>(tensor.const_data_ptr());
   const bool fine = std::all_of(bytes, bytes + tensor.nbytes(), [](unsigned char byte) { return byte <= 1; });
   KEYWAY_CHECK_AS(Parse, fine, "tensor '{}': an element of bool is neither 0 nor 1", shown(header.name));
 }

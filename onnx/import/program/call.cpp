@@ -17,7 +17,7 @@ std::vector<T> elements_in(const Tensor& tensor) {
   const Unrecorded unrecorded;
   const NoGradGuard no_grad;
   const Tensor plain = tensor.detach().to(DeviceType::CPU).to(dtype).contiguous();
-  const T* const data = plain.data_ptr<T>();
+  const T* const data = plain.const_data_ptr<T>();
   return {data, data + plain.numel()};
 }
 

@@ -112,7 +112,10 @@ def _deepcopy(self: _C.Tensor, memo: dict[Any, Any]) -> _C.Tensor:
         return _set_state(made, deepcopy(_state(self), memo))
     key = "keyway storage", _C._storage_address(self), self.dtype
     if key not in memo:
-        memo[key] = _C._whole_storage(self.detach()).clone()
+        from keyway.autograd.grad_mode import no_grad  # here, for it needs what is attached
+
+        with no_grad():
+            memo[key] = self._lazy_clone()
     made = memo[key].as_strided(self.shape, self.stride(), self.storage_offset()).detach()
     made = memo[id(self)] = _as(type(self), made, self.requires_grad)
     if self.grad is not None:

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,18 @@ class Tensor : public TensorBase {
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
   ~Tensor() = default;
+
+  // The address of the first element. What is not const is to write to, or to keep: bytes that are shared until they
+  // are written to (_lazy_clone) become the tensor's own first. Throws keyway::Error if T is not the tensor's dtype.
+  void* data_ptr() const { return mutable_data_ptr(); }
+  template <typename T>
+  T* data_ptr() const {
+    if constexpr (std::is_const_v<T>) {
+      return TensorBase::data_ptr<T>();
+    } else {
+      return mutable_data_ptr<T>();
+    }
+  }
 
   // What backward() has accumulated; undefined if there is nothing yet.
   Tensor grad() const {
