@@ -145,5 +145,7 @@ function(keyway_precompile target)
   if(KEYWAY_PRECOMPILE)
     list(TRANSFORM ARGN REPLACE "(.+)" "<\\1>")
     target_precompile_headers(${target} PRIVATE ${ARGN})
+    # g++ forgets what a precompiled header says of warnings, as core/base/intrusive_ptr.h does of this one.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
   endif()
 endfunction()
