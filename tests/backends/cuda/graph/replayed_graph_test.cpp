@@ -254,7 +254,7 @@ TEST_CASE("a graph that a replay would not do justice to is declined, and says w
         std::string::npos);
   const Program choice = [](const auto& in) {
     const auto twice = [](const std::vector<Tensor>& of) { return std::vector<Tensor>{of[0] * 2}; };
-    const auto half = [](const std::vector<Tensor>& of) { return std::vector<Tensor>{of[0] / 2}; };
+    const auto half = [](const std::vector<Tensor>& of) { return std::vector<Tensor>{of[0] * 0.5}; };
     return graph::cond(in[0].sum().gt(in[0].sum()), twice, half, {in[0]});
   };
   CHECK(why_not(choice, {x}).find("which graph cond runs is decided on the host") != std::string::npos);
