@@ -45,12 +45,18 @@ TEST_CASE("the library of CUDA graphs is loaded, and goes") {
   if (!has_graphs()) return;
   const std::vector<Tensor> in{numbers({3, 4}, 1), numbers({4}, 2)};
   graph::Executable program(captured(waves, in));
-  {
-    const LoadedPlugin plugin = load_plugin(KEYWAY_CUDA_GRAPH_LIBRARY);
-    CHECK(plugin.name() == "cuda_graph");
-    for (int i = 0; i < 3; ++i) CHECK(are_same(program.run(in), waves(in)));
-    CHECK(program.how().starts_with("by the graph backend of cuda, as a CUDA graph of 7 calls"));
+  LoadedPlugin plugin;
+  try {
+    plugin = load_plugin(KEYWAY_CUDA_GRAPH_LIBRARY);
+  } catch (const Error& error) {
+    // Another test of this process has had it loaded for good.
+    CHECK(std::string(error.message()).find("already") != std::string::npos);
+    return;
   }
+  CHECK(plugin.name() == "cuda_graph");
+  for (int i = 0; i < 3; ++i) CHECK(are_same(program.run(in), waves(in)));
+  CHECK(program.how().starts_with("by the graph backend of cuda, as a CUDA graph of 7 calls"));
+  plugin.unload();
   // The one beside libkeyway.so is loaded then.
   for (int i = 0; i < 3; ++i) CHECK(are_same(program.run(in), waves(in)));
   CHECK(is_replayed(program));
@@ -254,7 +260,7 @@ TEST_CASE("a graph that a replay would not do justice to is declined, and says w
         std::string::npos);
   const Program choice = [](const auto& in) {
     const auto twice = [](const std::vector<Tensor>& of) { return std::vector<Tensor>{of[0] * 2}; };
-    const auto half = [](const std::vector<Tensor>& of) { return std::vector<Tensor>{of[0] / 2}; };
+    const auto half = [](const std::vector<Tensor>& of) { return std::vector<Tensor>{of[0] * 0.5}; };
     return graph::cond(in[0].sum().gt(in[0].sum()), twice, half, {in[0]});
   };
   CHECK(why_not(choice, {x}).find("which graph cond runs is decided on the host") != std::string::npos);
