@@ -29,7 +29,8 @@ class KEYWAY_API Executable {
   std::vector<Tensor> run(ArrayRef<Tensor> arguments);
   std::optional<std::string> try_run(ArrayRef<Tensor> arguments, std::vector<Tensor>& results);
 
-  // How it runs: "as a plan", and how many calls run beside others, "by the graph backend of npu", or "call by call: " with the reason.
+  // How it runs: "as a plan", and how many calls run beside others, "by the graph backend of npu", or "call by call: "
+  // with the reason.
   std::string how() const;
   // Of the plan; all zero where there is none.
   Plan::Statistics statistics() const;
