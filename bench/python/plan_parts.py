@@ -60,7 +60,8 @@ def programs():
         "4 convolutional towers": (lambda: Towers([convolutions(16, 3) for _ in range(4)]), (4, 16, 16, 16)),
         "perceptron": (lambda: perceptron(256, 4), (32, 256)),
         "LSTM in both directions": (lambda: Last(nn.LSTM(64, 128, batch_first=True, bidirectional=True)), (16, 32, 64)),
-        "transformer layer": (lambda: nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True), (8, 32, 64)),
+        "transformer layer": (
+            lambda: nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True), (8, 32, 64)),
     }
 
 

@@ -1,4 +1,5 @@
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/thread_at_work.h>
 #include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/in_child.h>
@@ -181,6 +182,40 @@ TEST_CASE("callers that keep all threads busy have no helper, and one is there a
   second.join();
   CHECK(late <= 1);  // begun when the second caller was on its way
   CHECK(helped_again);
+}
+
+TEST_CASE("threads at work have no helper in their loops until one of them is done") {
+  const WithThreads with(2);
+  const auto self = std::this_thread::get_id();
+  std::atomic<int> helped{0};
+  std::atomic<bool> is_at_work{false}, ending{false};
+  const auto wait_for = [](auto condition) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!condition() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    return condition();
+  };
+  std::thread other([&] {
+    const ThreadAtWork at_work, within;
+    is_at_work = true;
+    wait_for([&] { return ending.load(); });
+  });
+  REQUIRE(wait_for([&] { return is_at_work.load(); }));
+  {
+    const ThreadAtWork at_work;
+    parallel_for(0, 8, 1, [&](std::int64_t, std::int64_t) {
+      helped += std::this_thread::get_id() != self;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    });
+    CHECK(helped == 0);
+    bool has_helper = false;
+    parallel_for(0, 8, 1, [&](std::int64_t, std::int64_t) {
+      helped += std::this_thread::get_id() != self;
+      if (std::this_thread::get_id() != self || ending.exchange(true)) return;
+      has_helper = wait_for([&] { return helped > 0; });  // comes into a loop that is under way
+    });
+    CHECK(has_helper);
+  }
+  other.join();
 }
 
 #if !defined(__SANITIZE_THREAD__)  // which has no threads in a forked child
