@@ -233,8 +233,11 @@ void Chain::move_to(Lane& lane, std::int64_t first, std::int64_t count) const {
                                 : is_flat_               ? IntArrayRef(&kOne, 1)
                                                          : operand.whole.strides();
     const std::int64_t offset = operand.has_own_memory() ? 0 : operand.whole.storage_offset() + first * strides[0];
-    const std::vector<std::int64_t> own_strides = strides.vec();
-    block.set_geometry(IntArrayRef(sizes, sizes_.size()), own_strides, offset, count * row_elements_);
+    std::int64_t own_strides[64];  // the block's are overwritten
+    std::ranges::copy(strides, own_strides);
+    block.set_geometry(IntArrayRef(sizes, sizes_.size()), IntArrayRef(own_strides, sizes_.size()), offset,
+                       count * row_elements_);
+    static_cast<void>(block.is_contiguous());  // kernels take the short way where that is known
   }
 }
 

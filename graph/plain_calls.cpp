@@ -18,12 +18,12 @@ bool is_composite(const OperatorEntry& op) {
 }  // namespace
 
 std::optional<PlainCall> plain_call(const Node& node) {
+  if (!node.op->info().name.starts_with("keyway::") || !is_composite(*node.op)) return std::nullopt;
   const std::string name = node.op->full_name();
   const auto entry = [](std::string_view op) { return &Dispatcher::singleton().op(op).entry(); };
   const auto filled = [&](IValue value) {
     return PlainCall{entry("fill_.Scalar"), {node.results[0], std::move(value)}};
   };
-  if (!name.starts_with("keyway::") || !is_composite(*node.op)) return std::nullopt;
   if (name == "keyway::clone" || name == "keyway::_to_copy")
     return PlainCall{entry("copy_"), {node.results[0], node.arguments[0], IValue(false)}};
   if (name == "keyway::zeros") return filled(IValue(Scalar(0)));

@@ -22,9 +22,6 @@ from keyway.nn.modules import _changes
 from keyway.nn.modules import module as modules
 from keyway.nn.modules.module import Module
 
-# Values that are what they are: those that are equal are one.
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
-
 
 class _Objects:
     """Objects of which only that they are the same ones counts."""
@@ -36,6 +33,10 @@ class _Objects:
         return f"<{', '.join(type(value).__name__ for value in self.values)}>"
 
 
+# Values that are what they are: those that are equal are one.
+_PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), _Objects))
+
+
 class Watched:
     """What one capture has noted."""
 
@@ -43,6 +44,7 @@ class Watched:
         self._functions = set[int]()
         self._readers: list[tuple[str, Callable[[], Any], Any]] = []  # what, how it is read, what it was
         self._modules: dict[int, tuple[Module, dict[str, Any]]] = {}
+        self._whole = set[int]()  # of modules, those with all their parts
         self._changes = _changes.count()
         self.refusal: str | None = None  # what the program has done that a run would not do again
 
@@ -59,8 +61,7 @@ class Watched:
     def add_function(self, function: Any) -> None:
         """What a function uses from around it, and the functions that it uses; a module with its parts."""
         if isinstance(function, Module):
-            for part in function.modules():
-                self.add_module(part)
+            self._add_with_parts(function)
         elif isinstance(function, functools.partial):
             for used in (function.func, *function.args, *function.keywords.values()):
                 self.add_function(used)
@@ -71,6 +72,14 @@ class Watched:
             if function.__module__ is None or function.__module__.partition(".")[0] != "keyway":
                 self._functions.add(id(function))
                 self._add_used_by(function)
+
+    def _add_with_parts(self, module: Module) -> None:
+        if id(module) not in self._whole:
+            self._whole.add(id(module))
+            self.add_module(module)
+            for part in module._modules.values():
+                if part is not None:
+                    self._add_with_parts(part)
 
     def _add_used_by(self, function: types.FunctionType) -> None:
         name = function.__qualname__
@@ -106,7 +115,7 @@ class Watched:
 
 
 def _is_plain(value: Any) -> bool:
-    return type(value) in (*_PLAIN, _Objects) or (type(value) is tuple and all(map(_is_plain, value)))
+    return type(value) in _PLAIN or (type(value) is tuple and all(map(_is_plain, value)))
 
 
 def is_same(now: Any, was: Any) -> bool:
@@ -133,13 +142,12 @@ def _globals_of(code: types.CodeType) -> frozenset[str]:
 
 def _members_of(module: Module) -> dict[str, Any]:
     """A module's attributes, and its parameters, buffers and modules, by name."""
-    members = dict(module.__dict__)
-    for table in ("_parameters", "_buffers", "_modules"):
-        members.update(members.pop(table, {}))
-    members["its class"] = type(module)
+    own = module.__dict__
+    members = {**own, **own.get("_parameters", {}), **own.get("_buffers", {}), **own.get("_modules", {}),
+               "its class": type(module)}
     # Dictionaries that are changed in place.
     for name in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"):
-        members[name] = tuple(members.get(name, ()))
+        members[name] = tuple(own.get(name, ()))
     return members
 
 
@@ -233,5 +241,5 @@ def _state_of(optimizer: Any, number: int) -> Any:
     if number >= len(optimizer.param_groups):
         return None
     parameters = optimizer.param_groups[number]["params"]
-    kept = (optimizer.state[parameter].values() for parameter in parameters if parameter in optimizer.state)
-    return _Objects((*parameters, *itertools.chain.from_iterable(kept)))
+    kept = filter(None, map(optimizer.state.get, parameters))  # each run asks for this: without a loop of Python's
+    return _Objects((*parameters, *itertools.chain.from_iterable(map(dict.values, kept))))
