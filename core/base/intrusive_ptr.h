@@ -172,7 +172,7 @@ class intrusive_ptr {
 };
 
 template <typename T, typename... Args>
-intrusive_ptr<T> make_intrusive(Args&&... args) {
+[[gnu::always_inline]] inline intrusive_ptr<T> make_intrusive(Args&&... args) {
   return intrusive_ptr<T>::adopt(new T(std::forward<Args>(args)...));
 }
 

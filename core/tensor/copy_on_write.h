@@ -4,8 +4,8 @@
 // - A call that writes to an argument does so on its way to the backend: all tensors over a storage that shares bytes
 //   have the key CopyOnWrite, at which the operators that write have a fallback
 //   (dispatch/registry/copy_on_write_kernel.h). The others skip the key, so reading costs nothing.
-// - Who asks a tensor for an address to write to or to keep gets one of its own bytes: mutable_data_ptr() of TensorBase,
-//   data_ptr() of Tensor.
+// - Who asks a tensor for an address to write to, or to keep, gets one of its own bytes: mutable_data_ptr() of
+//   TensorBase, data_ptr() of Tensor.
 // - Code that writes by other ways, such as a plan of a graph, calls own_bytes().
 #pragma once
 

@@ -65,6 +65,8 @@ class KEYWAY_API StorageImpl final : public RefCounted {
   // Whether other storages may have the same bytes, until one of them is written to (copy_on_write.h). All tensors over
   // it have the key CopyOnWrite then.
   bool is_shared() const { return is_shared_.load(std::memory_order_acquire); }
+  // The same without a memory barrier, for the path of every new tensor.
+  bool is_marked_shared() const { return is_shared_.load(std::memory_order_relaxed); }
   // Whether somebody may write to the bytes by an address that was given out.
   bool is_exposed() const { return is_exposed_.load(std::memory_order_relaxed); }
   void note_exposed() { is_exposed_.store(true, std::memory_order_relaxed); }

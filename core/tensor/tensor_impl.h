@@ -27,15 +27,17 @@ class KEYWAY_API TensorImpl final : public RefCounted {
  public:
   // A contiguous tensor over `storage`, from its start. The key set gets the backend's Dense key and the keys
   // of birth. Requires: the storage holds `numel` elements, and numel is the product of sizes.
-  TensorImpl(Storage storage, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides, std::int64_t numel,
-             bool contiguous)
+  [[gnu::always_inline]] TensorImpl(Storage storage, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides,
+                                    std::int64_t numel, bool contiguous)
       : storage_(std::move(storage)),
         key_set_(DispatchKeySet(Functionality::Dense) | DispatchKeySet(storage_.device().type()) |
-                 keys_of_new_tensors() | keys_of_sharing(storage_)),
+                 keys_of_new_tensors()),
         numel_(numel),
         dtype_(dtype),
         device_(storage_.device()) {
     geometry_.set(sizes, strides);
+    if (storage_.impl()->is_marked_shared()) [[unlikely]]
+      key_set_ = key_set_.add(Functionality::CopyOnWrite);
     // Of a contiguous tensor only "channels last" is open, and only for ranks that have it.
     if (contiguous) {
       const bool known = sizes.size() != 4 && sizes.size() != 5;
@@ -46,7 +48,8 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   // A second tensor over the storage of `base`, with its dtype and another geometry: the beginning of every view. It
   // has the keys of `base` but Autograd; so a view made in inference mode of a tensor that was not is no inference
   // tensor. Requires: the geometry lies within the storage, and numel is the product of sizes.
-  TensorImpl(const TensorImpl& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, std::int64_t numel)
+  [[gnu::always_inline]] TensorImpl(const TensorImpl& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset,
+                                    std::int64_t numel)
       : RefCounted(),
         storage_(base.storage_),
         key_set_(base.key_set() - kAutogradKeys),
