@@ -32,12 +32,12 @@ Tensor empty_like(const Tensor& self, std::optional<ScalarType> dtype, std::opti
                   std::optional<Device> device, std::optional<bool> pin_memory,
                   std::optional<MemoryFormat> memory_format) {
   const TensorOptions options = options_of(dtype.value_or(self.dtype()), device.value_or(self.device()), pin_memory);
-  return keyway::zeros_like(self, options, memory_format);
+  return keyway::full_like(self, 0, options, memory_format);
 }
 
 Tensor new_empty(const Tensor& self, IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout>,
                  std::optional<Device> device, std::optional<bool> pin_memory) {
-  return keyway::zeros(size, options_of(dtype.value_or(self.dtype()), device.value_or(self.device()), pin_memory));
+  return keyway::full(size, 0, options_of(dtype.value_or(self.dtype()), device.value_or(self.device()), pin_memory));
 }
 
 // Where no gradient is recorded there is no history to end.
