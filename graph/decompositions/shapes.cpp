@@ -22,6 +22,24 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
   return beta == 0 ? product : scaled(self, beta) + product;
 }
 
+TensorOptions options_of(ScalarType dtype, Device device, std::optional<bool> pin_memory) {
+  if (pin_memory.value_or(false)) throw CallDeclined("no core operator pins memory");
+  return TensorOptions().dtype(dtype).device(device);
+}
+
+// What nobody has set may be zeros.
+Tensor empty_like(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout>,
+                  std::optional<Device> device, std::optional<bool> pin_memory,
+                  std::optional<MemoryFormat> memory_format) {
+  const TensorOptions options = options_of(dtype.value_or(self.dtype()), device.value_or(self.device()), pin_memory);
+  return keyway::full_like(self, 0, options, memory_format);
+}
+
+Tensor new_empty(const Tensor& self, IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout>,
+                 std::optional<Device> device, std::optional<bool> pin_memory) {
+  return keyway::full(size, 0, options_of(dtype.value_or(self.dtype()), device.value_or(self.device()), pin_memory));
+}
+
 // Where no gradient is recorded there is no history to end.
 Tensor detach(const Tensor& self) {
   if (grad_enabled()) throw CallDeclined("no core operator ends a history");
@@ -63,6 +81,8 @@ void add_shapes(Decompositions& table) {
   table.set("baddbmm", &baddbmm);
   table.set("detach", &detach);
   table.set("diagonal_scatter", &diagonal_scatter);
+  table.set("empty_like", &empty_like);
+  table.set("new_empty", &new_empty);
   table.set("squeeze", &squeeze);
   table.set("transpose.int", &transpose);
   table.set("unbind.int", &unbind);

@@ -98,6 +98,9 @@ std::string text_of(const Names& names) {
 
 // What is left when all is decomposed, and why.
 constexpr std::pair<const char*, const char*> kOthers[] = {
+    {"_adaptive_avg_pool3d_backward", "PyTorch has the gradient for images alone"},
+    {"_assert_async", "stops the program, which PyTorch has no core operator for"},
+    {"_assert_async.msg", "as _assert_async"},
     {"_fft_c2c", "the core set transforms real numbers alone"},
     {"_fft_half", "as _fft_c2c"},
     {"_gather_products", "adds up products at indices, a kernel of its own"},
@@ -113,6 +116,7 @@ constexpr std::pair<const char*, const char*> kOthers[] = {
     {"_pivots_to_permutation", "interchanges one after another"},
     {"_scatter_weighted", "as _gather_products"},
     {"_three_way_compare", "compares integers and floats exactly, which no conversion does"},
+    {"avg_pool3d_backward", "as _adaptive_avg_pool3d_backward"},
     {"bernoulli", "takes a generator"},
     {"bernoulli.p", "as bernoulli"},
     {"bernoulli_.Tensor", "writes"},

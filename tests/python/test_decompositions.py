@@ -139,7 +139,7 @@ def test_what_is_no_decomposition_is_refused() -> None:
     for function, error in [
         (lambda x: x.sum(), r"decompose: the decomposition of silu gives float32\[\] in the place of float32\[3\]"),
         (lambda x: x.double(), r"gives float64\[3\] in the place of float32\[3\]"),
-        (lambda x: x * x.sum().item(), r"decompose: the decomposition of silu, .*_local_scalar_dense"),
+        (lambda x: x * x.sum().item(), "item gives numbers or sizes that depend on the elements of a tensor"),
         (lambda x: SILU(x) * 1, "decompose: the decomposition of silu ends in itself"),
     ]:
         with pytest.raises(kw.Error, match=error):
