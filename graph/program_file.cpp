@@ -64,24 +64,39 @@ std::set<const OperatorEntry*> checked_operators(std::string_view schemas) {
   return operators;
 }
 
-// The same elements with other strides. Requires: both tensors have these sizes.
-void copy_elements(const Tensor& from, const Tensor& to) {
-  const std::size_t size = from.itemsize();
-  const auto* source = static_cast<const char*>(from.const_data_ptr());
-  auto* const target = static_cast<char*>(to.impl()->data());
-  std::vector<std::int64_t> place(static_cast<std::size_t>(from.dim()));
-  for (std::int64_t i = 0; i < from.numel(); ++i, source += size) {
-    std::int64_t at = 0;
-    for (std::size_t dim = 0; dim < place.size(); ++dim) at += place[dim] * to.strides()[dim];
-    std::memcpy(target + static_cast<std::size_t>(at) * size, source, size);
-    for (std::size_t dim = place.size(); dim-- > 0;) {
-      if (++place[dim] < to.sizes()[dim]) break;
-      place[dim] = 0;
+// Moves the elements of a contiguous tensor to where the strides of `to` have them, within its memory: there may be
+// room for one such tensor alone. Each element takes the place of another, which is moved next, until a place is free.
+// Requires: `to` is dense, with the same sizes.
+void move_elements(const Tensor& tensor, const TensorInfo& to) {
+  const std::size_t size = tensor.itemsize(), count = static_cast<std::size_t>(tensor.numel());
+  const auto place_of = [&](std::size_t number) {
+    std::size_t place = 0;
+    for (std::size_t dim = to.sizes.size(); dim-- > 0;) {
+      const auto length = static_cast<std::size_t>(to.sizes[dim]);
+      place += number % length * static_cast<std::size_t>(to.strides[dim]);
+      number /= length;
     }
+    return place;
+  };
+  auto* const elements = static_cast<char*>(tensor.impl()->data());
+  std::vector<bool> is_moved(count);
+  char carried[16], next[16];  // bytes of an element
+  for (std::size_t first = 0; first < count; ++first) {
+    if (is_moved[first]) continue;
+    std::memcpy(carried, elements + first * size, size);
+    std::size_t place = first;
+    do {
+      place = place_of(place);
+      std::memcpy(next, elements + place * size, size);
+      std::memcpy(elements + place * size, carried, size);
+      std::memcpy(carried, next, size);
+      is_moved[place] = true;
+    } while (place != first);
   }
 }
 
-// A tensor of the file as the program uses it: with its strides, and whether it requires grad. Another one stays.
+// A tensor of the file as the program uses it, in its memory: with its strides, and whether it requires grad. Another
+// one stays.
 Tensor as_described(const Tensor& tensor, const ProgramInput& input) {
   const TensorInfo& info = input.info;
   if (tensor.dtype() != info.dtype || tensor.sizes() != IntArrayRef(info.sizes)) return tensor;
@@ -91,8 +106,8 @@ Tensor as_described(const Tensor& tensor, const ProgramInput& input) {
   if (tensor.strides() != IntArrayRef(info.strides)) {
     KEYWAY_CHECK_AS(Parse, is_non_overlapping_and_dense(info.sizes, info.strides),
                     "the strides {} of '{}' are not those of a dense tensor", IntArrayRef(info.strides), input.name);
-    described = Tensor(make_tensor_strided(info.sizes, info.strides, info.dtype, DeviceType::CPU));
-    copy_elements(tensor, described);
+    move_elements(tensor, info);
+    described = Tensor(make_view(tensor, info.sizes, info.strides, 0));
   }
   if (info.requires_grad) autograd::set_requires_grad(described, true);
   return described;

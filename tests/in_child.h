@@ -8,13 +8,13 @@
 
 namespace keyway::inline v1::testing {
 
-// Runs f in a forked child, and says whether it returned true within ten seconds.
+// Runs f in a forked child, and says whether it returned true within so many seconds.
 template <typename F>
-bool in_child(F f) {
+bool in_child(F f, unsigned seconds = 10) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    alarm(10);
+    alarm(seconds);
     _exit(f() ? 0 : 1);
   }
   int status = 0;

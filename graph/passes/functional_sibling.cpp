@@ -114,8 +114,8 @@ std::string_view other_name(const OperatorEntry& op, std::string_view name) {
   return name == "high" ? "to" : name == "low" ? "from" : name;
 }
 
-// Whether an out= call computes in the dtype of the tensor that it writes to, where it is given none: the functional one
-// would compute in that of its first argument.
+// Whether an out= call computes in the dtype of the tensor that it writes to, where it is given none: the functional
+// one would compute in that of its first argument.
 bool computes_as_written(const Graph& graph, const OperatorEntry& op, const Stack& arguments, ScalarType written) {
   constexpr std::string_view kSums[] = {"keyway::cumprod", "keyway::cumsum", "keyway::prod", "keyway::sum"};
   if (!op.schema().is_out() || std::ranges::find(kSums, op.info().name) == std::end(kSums)) return false;

@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
   const std::size_t most = option(options, "max_len", 4096), seed = option(options, "seed", 1);
   const auto timeout = static_cast<unsigned>(option(options, "timeout", 10));
   artifact = options["artifact_prefix"] + "crash-" + std::to_string(seed);
-  for (const int number : {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTERM}) std::signal(number, end_by);
+  for (const int number : {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(number, end_by);
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_set_death_callback(keep_running);
 #endif

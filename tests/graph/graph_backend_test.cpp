@@ -15,7 +15,6 @@
 
 using namespace keyway;
 using namespace keyway::graph;
-using namespace keyway::testing;
 
 namespace {
 

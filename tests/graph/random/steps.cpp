@@ -255,9 +255,10 @@ void draw(Step& step) {
 }
 
 void branch(Step& step) {
-  // Contiguous: what the functions give then lies in the same order, whichever is called.
-  const Tensor x = step.any_floating().clone(MemoryFormat::Contiguous);
-  const Tensor y = step.any_like(x).clone(MemoryFormat::Contiguous);
+  // Contiguous: what the functions give then lies in the same order, whichever is called. Without a history: the
+  // gradient of a cond in a graph is one for all its operands, which eagerly those have that the function used.
+  const Tensor x = step.any_floating().detach().clone(MemoryFormat::Contiguous);
+  const Tensor y = step.any_like(x).detach().clone(MemoryFormat::Contiguous);
   const auto scaled = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0] * 0.5 + in[1], in[1]}; };
   const auto other = [](const std::vector<Tensor>& in) {
     const Tensor copy = (in[0] - in[1]).clone();

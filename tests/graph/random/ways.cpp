@@ -199,6 +199,12 @@ class Ways {
 
   // Of the program as it is written, whose gradients are computed outside.
   void as_written() {
+    const Tensors before = program_.inputs(0);
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+      // Such a graph holds once.
+      if (state_[i].requires_grad() != before[program_.argument_count() + i].requires_grad())
+        return static_cast<void>(++counts_.refused["as written: state has a history afterwards"]);
+    }
     compare_written("as written", graph_);
     compare_written("as written, without dead code", graph::eliminate_dead_code(graph_));
     compare_merged();

@@ -61,7 +61,7 @@ void keep(const FullProgram& program, const std::string& folder) {
 }  // namespace
 
 TEST_CASE("random programs of all kinds of calls give the same bits in all ways") {
-  const std::uint32_t first = asked("KEYWAY_RANDOM_FIRST", 0), count = asked("KEYWAY_RANDOM_PROGRAMS", 600);
+  const std::uint32_t first = asked("KEYWAY_RANDOM_FIRST", 0), count = asked("KEYWAY_RANDOM_PROGRAMS", 300);
   WayCounts counts;
   int programs = 0, different = 0;
   for (std::uint32_t seed = first; seed < first + count; ++seed) {

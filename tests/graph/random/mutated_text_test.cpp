@@ -44,7 +44,7 @@ TEST_CASE("changed texts of graphs are graphs, which may be run, or errors") {
   const std::vector<std::string> texts = texts_of_programs(64);
   fuzzing::Choices choices(1);
   int graphs = 0;
-  const int count = campaign(4000);
+  const int count = campaign(1000);
   for (int i = 0; i < count; ++i) {
     const std::string &text = choices.of(texts), &other = choices.of(texts);
     std::string changed(kMost, '\0');
