@@ -1,4 +1,5 @@
 #include <keyway/autograd/variable.h>
+#include <keyway/graph/add_call.h>
 #include <keyway/graph/function_capture.h>
 #include <keyway/ops/all.h>
 
@@ -16,14 +17,9 @@ std::vector<Tensor> copies_of(const std::vector<Tensor>& tensors) {
     Tensor& copied = bytes[tensor.storage().impl()];
     if (!copied.defined()) {
       const auto count = static_cast<std::int64_t>(tensor.storage().nbytes());
-      copied = Tensor(TensorBase(make_intrusive<TensorImpl>(tensor.storage(), ScalarType::Byte, IntArrayRef({count}),
-                                                            IntArrayRef({1}), count, true)))
-                   .clone();
+      copied = Tensor(tensor_over(tensor.storage(), TensorInfo(ScalarType::Byte, tensor.device(), {count}))).clone();
     }
-    const auto count = static_cast<std::int64_t>(copied.storage().nbytes() / element_size(tensor.dtype()));
-    const TensorBase row(make_intrusive<TensorImpl>(copied.storage(), tensor.dtype(), IntArrayRef({count}),
-                                                    IntArrayRef({1}), count, true));
-    Tensor copy(make_view(row, tensor.sizes(), tensor.strides(), tensor.storage_offset()));
+    Tensor copy(tensor_over(copied.storage(), TensorInfo(tensor)));
     if (tensor.requires_grad()) copy.requires_grad_();
     copies.push_back(std::move(copy));
   }
@@ -126,9 +122,7 @@ std::vector<Tensor> with_common_arguments(std::vector<CapturedFunction*> functio
         inputs.push_back(graph.inputs[static_cast<std::size_t>(own + at)]);
         continue;
       }
-      const auto id = static_cast<ValueId>(graph.values.size());
-      graph.values.push_back({TensorInfo(tensor), id});
-      inputs.push_back({id});
+      inputs.push_back({add_value(graph, TensorInfo(tensor))});
     }
     graph.inputs = std::move(inputs);
     graph = renumbered(std::move(graph));
