@@ -104,6 +104,13 @@ void for_each_value(const ArgumentList& arguments, const Stack& values, F&& visi
   for_each_item<ValueId>(arguments, values, visit);
 }
 
+// The numbers that for_each_value visits.
+inline std::vector<ValueId> values_of(const ArgumentList& arguments, const Stack& values) {
+  std::vector<ValueId> ids;
+  for_each_value(arguments, values, [&](ValueId id) { ids.push_back(id); });
+  return ids;
+}
+
 // The values with another number for each tensor: what `change` makes of it.
 template <typename F>
 Stack with_values(const ArgumentList& arguments, Stack values, F&& change) {
@@ -129,8 +136,7 @@ Stack with_numbers(const ArgumentList& arguments, const Stack& values, NumberOf&
 // the capture.
 template <typename Take>
 void take_results(const ArgumentList& returns, const Stack& numbered, const Stack& results, Take&& take) {
-  std::vector<ValueId> ids;
-  for_each_value(returns, numbered, [&](ValueId id) { ids.push_back(id); });
+  const std::vector<ValueId> ids = values_of(returns, numbered);
   std::size_t count = 0;
   for_each_item<TensorBase>(returns, results, [&](const TensorBase& tensor) {
     if (count < ids.size() && ids[count] != kNoValue) take(ids[count], tensor);

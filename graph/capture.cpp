@@ -192,7 +192,7 @@ void refuse_within_capture(std::string_view asked) {
 
 void set_call_site(CallSite site) { site_of_calls = site; }
 
-// A call that another one makes which is recorded as it is written is made where that is.
+// While a call is recorded at Level::Program, the calls that it makes have its site.
 std::string call_site() {
   const Recorder* const written = recorder_at(Level::Program);
   if (written != nullptr && written->site() != nullptr) return *written->site();

@@ -3,6 +3,7 @@
 #include <keyway/dispatch/call/call.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/control_flow.h>
+#include <keyway/graph/node_values.h>
 #include <keyway/graph/recorder.h>
 #include <keyway/graph/subgraph.h>
 #include <keyway/ops/all.h>
@@ -37,7 +38,7 @@ std::vector<TensorInfo> infos_of(const std::vector<Tensor>& tensors) {
 
 std::vector<TensorInfo> results_of(const Graph& graph) {
   std::vector<TensorInfo> infos;
-  for (const ValueId id : graph.outputs) infos.push_back(graph.values[static_cast<std::size_t>(id)].info);
+  for (const ValueId id : graph.outputs) infos.push_back(info_of(graph, id));
   return infos;
 }
 

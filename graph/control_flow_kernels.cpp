@@ -63,7 +63,7 @@ Tensors run_while(const GraphObject& cond_graph, const GraphObject& body_graph, 
 Tensors results_on_meta(const Graph& graph) {
   Tensors results;
   for (const ValueId id : graph.outputs) {
-    const TensorInfo& info = graph.values[index(id)].info;
+    const TensorInfo& info = info_of(graph, id);
     results.push_back(
         keyway::empty_strided(info.sizes, info.strides, TensorOptions(DeviceType::Meta).dtype(info.dtype)));
   }
@@ -84,8 +84,7 @@ GraphObject executed(const Subgraph& program, const Tensors& inputs) {
   const CapturesSetAside unseen;
   Tensors plain;  // in memory of their own: what shares memory now does not after an iteration, or after a pass
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    plain.push_back(
-        laid_out(inputs[i].detach().clone(), program.graph().values[index(program.graph().inputs[i].value)].info));
+    plain.push_back(laid_out(inputs[i].detach().clone(), info_of(program.graph(), program.graph().inputs[i].value)));
   CapturedFunction captured =
       capture_function([&](const Tensors& arguments) { return program.run(arguments); }, plain, Level::Executed);
   return make_intrusive<Subgraph>(std::move(captured.graph));

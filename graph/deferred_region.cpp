@@ -44,11 +44,6 @@ bool makes_other_tensors(const OperatorEntry& op, const Stack& values) {
   return false;
 }
 
-// Whether results have memory whose elements nobody has set.
-bool gives_unset_memory(const OperatorEntry& op) {
-  return !op.schema().is_mutable() && op.info().name.find("empty") != std::string_view::npos;
-}
-
 // Outside of inference mode, tensors that were made in it are not written to: the call itself says so.
 bool writes_to_inference_tensor(const OperatorEntry& op, const Stack& values) {
   if (!op.schema().is_mutable() || InferenceMode::is_enabled()) return false;
@@ -59,10 +54,6 @@ bool writes_to_inference_tensor(const OperatorEntry& op, const Stack& values) {
       return true;
   }
   return false;
-}
-
-bool gives_tensors(const OperatorEntry& op) {
-  return std::ranges::any_of(op.schema().returns(), [](const Argument result) { return is_of_tensors(result.type()); });
 }
 
 Verdict judge(const OperatorEntry& op, const Stack& values) {
@@ -80,7 +71,7 @@ Verdict judge(const OperatorEntry& op, const Stack& values) {
     if (op.has_tag("inplace_view") && !op.has_tag("nondeterministic")) return {MakeNow};
     return {FlushAndMake, op.short_name() + " changes a tensor's memory or history"};
   }
-  if (gives_unset_memory(op) || (!gives_tensors(op) && !op.schema().is_mutable())) return {MakeNow};
+  if (!op.schema().is_mutable() && (gives_unset_memory(op) || !gives_tensors(op))) return {MakeNow};
   if (std::ranges::any_of(values, [](const IValue& value) {
         return value.is(ValueTag::Dict) || value.is(ValueTag::Object) || value.is(ValueTag::List);
       }))
@@ -232,7 +223,7 @@ ValueId DeferredRegion::value_of(const TensorBase& tensor) {
   Memory& memory = found->second;
   if (is_new) memory.storage = tensor.storage();
   for (const ValueId id : memory.values) {
-    if (graph.values[index(id)].info.is_of(tensor)) return id;
+    if (info_of(graph, id).is_of(tensor)) return id;
   }
   TensorInfo info(tensor);
   info.requires_grad = false;
@@ -242,9 +233,8 @@ ValueId DeferredRegion::value_of(const TensorBase& tensor) {
     graph.inputs.push_back({.value = id});
     recorded_.inputs.push_back(found->first);
   } else {
-    KEYWAY_CHECK(graph.values[index(memory.values.front())].info.dtype == info.dtype,
-                 "memory of {} is used as {} before it is filled", graph.values[index(memory.values.front())].info,
-                 info);
+    const TensorInfo& first = info_of(graph, memory.values.front());
+    KEYWAY_CHECK(first.dtype == info.dtype, "memory of {} is used as {} before it is filled", first, info);
     id = add_view(graph, memory.values.front(), info);
   }
   memory.values.push_back(id);
@@ -265,7 +255,7 @@ bool DeferredRegion::gives_new_tensors(const Stack& arguments, const Stack& resu
 }
 
 TensorBase DeferredRegion::pending_tensor(ValueId id) {
-  const TensorInfo& info = recorded_.graph.values[index(id)].info;
+  const TensorInfo& info = info_of(recorded_.graph, id);
   const std::size_t bytes = checked_nbytes(info.sizes, info.strides, 0, element_size(info.dtype));
   const auto storage = make_intrusive<StorageImpl>(DataPtr(nullptr, info.device), bytes, true);
   std::int64_t numel = 1;
@@ -341,10 +331,7 @@ std::vector<Tensor> DeferredRegion::run(Recorded& going, bool& is_known) {
     if (is_written[index(value.memory)]) own_bytes(storage);  // before its address is taken
     Storage& shadow = shadows[going.inputs[i]];
     if (!shadow) shadow = shadow_of(storage);
-    const auto count = static_cast<std::int64_t>(shadow.nbytes() / element_size(info.dtype));
-    const TensorBase whole(
-        make_intrusive<TensorImpl>(shadow, info.dtype, IntArrayRef({count}), IntArrayRef({1}), count, true));
-    inputs.emplace_back(make_view(whole, info.sizes, info.strides, info.offset));
+    inputs.emplace_back(tensor_over(shadow, info));
   }
   std::optional<StreamGuard> stream;
   if (going.stream) stream.emplace(*going.stream);
@@ -371,7 +358,7 @@ void DeferredRegion::flush(const std::string& why) {
     bool is_known = false;
     const std::vector<Tensor> outputs = run(going, is_known);
     for (std::size_t i = 0; i < pending.size(); ++i) {
-      const TensorInfo& info = going.graph.values[index(pending[i].first)].info;
+      const TensorInfo& info = info_of(going.graph, pending[i].first);
       KEYWAY_CHECK_AS(Internal, info.is_of(outputs[i]), "a deferred call gave {}, but its Meta kernel said {}",
                       TensorInfo(outputs[i]), info);
       fill(pending[i].second, outputs[i].storage());

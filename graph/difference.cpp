@@ -1,6 +1,5 @@
-#include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/graph/difference.h>
-#include <keyway/graph/links.h>
+#include <keyway/graph/node_values.h>
 #include <keyway/graph/value_text.h>
 
 #include <algorithm>
@@ -11,24 +10,15 @@ namespace {
 
 constexpr std::size_t kMostCells = std::size_t{1} << 27;
 
-const TensorInfo& info_of(const Graph& graph, ValueId id) { return graph.values[static_cast<std::size_t>(id)].info; }
-
 std::string text_of_made(const Graph& graph, ValueId id) {
   return id == kNoValue ? "None" : fmt::format("%{}: {}", id, to_string(info_of(graph, id)));
 }
 
 std::string line_of(const Graph& graph, const Node& node) {
-  std::string results, arguments;
+  std::string results;
   for_each_value(node.op->schema().returns(), node.results,
                  [&](ValueId id) { results += (results.empty() ? "" : ", ") + text_of_made(graph, id); });
-  for (std::size_t i = 0; i < node.arguments.size(); ++i) {
-    const Argument argument = node.op->schema().arguments()[i];
-    if (is_default(argument, node.arguments[i])) continue;
-    arguments += (arguments.empty() ? "" : ", ");
-    if (argument.is_kwarg_only()) arguments += std::string(argument.name()) + "=";
-    arguments += text_of(argument.type(), node.arguments[i]);
-  }
-  return fmt::format("{}{}{}({}){}", results, results.empty() ? "" : " = ", node.op->full_name(), arguments,
+  return fmt::format("{}{}{}({}){}", results, results.empty() ? "" : " = ", node.op->full_name(), arguments_text(node),
                      node.site.empty() ? "" : "  # " + node.site);
 }
 
@@ -124,11 +114,11 @@ class Comparison {
   // A value of `before` by the number that it has in `after`; its own, with a mark, if it has none there.
   std::string mapped(ValueId id) const {
     if (id == kNoValue) return "None";
-    const ValueId same = same_[static_cast<std::size_t>(id)];
+    const ValueId same = same_[index(id)];
     return same == kNoValue ? fmt::format("%{} of before", id) : fmt::format("%{}", same);
   }
   void set_same(ValueId before, ValueId after) {
-    if (before != kNoValue && after != kNoValue) same_[static_cast<std::size_t>(before)] = after;
+    if (before != kNoValue && after != kNoValue) same_[index(before)] = after;
   }
 
   static std::string text_of_input(const Graph& graph, const Input& input) {
@@ -174,13 +164,6 @@ class Comparison {
       compare_call(*before[i++].node, *after[j++].node);
     }
     pass_up_to(before.size(), after.size());
-  }
-
-  // The values of a call's arguments or results.
-  static std::vector<ValueId> values_of(const ArgumentList& arguments, const Stack& values) {
-    std::vector<ValueId> list;
-    for_each_value(arguments, values, [&](ValueId id) { list.push_back(id); });
-    return list;
   }
 
   void compare_call(const Node& before, const Node& after) {

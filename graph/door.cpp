@@ -4,6 +4,7 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/core/dtype/default_dtype.h>
 #include <keyway/graph/door.h>
+#include <keyway/graph/node_values.h>
 
 #include <algorithm>
 #include <bit>
@@ -32,10 +33,6 @@ class FirstNumbers {
   std::vector<Slot> slots_;
 };
 
-const Value& value_of(const Graph& graph, const Input& input) {
-  return graph.values[static_cast<std::size_t>(input.value)];
-}
-
 }  // namespace
 
 Door::Door(const Graph& graph) : graph_(graph), argument_count_(graph.argument_count()) {
@@ -49,11 +46,10 @@ Door::Door(const Graph& graph) : graph_(graph), argument_count_(graph.argument_c
     }));
     same_.push_back(first([&](const Input& other) { return other.value == inputs[i].value; }));
     shared_.push_back(
-        first([&](const Input& other) { return value_of(graph, other).memory == value_of(graph, inputs[i]).memory; }));
+        first([&](const Input& other) { return memory_of(graph, other.value) == memory_of(graph, inputs[i].value); }));
   }
   const std::vector<bool> is_written = written_memories(graph);
-  for (const Input& input : inputs)
-    writes_inputs_ = writes_inputs_ || is_written[static_cast<std::size_t>(value_of(graph, input).memory)];
+  for (const Input& input : inputs) writes_inputs_ = writes_inputs_ || is_written[index(memory_of(graph, input.value))];
 }
 
 std::vector<Tensor> Door::inputs(ArrayRef<Tensor> arguments) const {
@@ -96,7 +92,7 @@ std::optional<std::string> Door::surroundings_mismatch() const {
 std::optional<std::string> Door::info_mismatch(const std::vector<Tensor>& inputs, std::size_t number) const {
   const Tensor& tensor = inputs[number];
   const Input& input = graph_.inputs[number];
-  const TensorInfo& info = value_of(graph_, input).info;
+  const TensorInfo& info = info_of(graph_, input.value);
   if (!tensor.defined()) return fmt::format("{} is undefined", name_of(number));
   if (input.has_grad && autograd::grad_of(tensor).defined() != *input.has_grad)
     return fmt::format("{} has {} gradient, as it had {} in the capture", name_of(number), *input.has_grad ? "no" : "a",
@@ -112,9 +108,7 @@ std::optional<std::string> Door::info_mismatch(const std::vector<Tensor>& inputs
   if (tensor.is_inference() != input.is_inference)
     return fmt::format("{} was {}made in inference mode, as it was{} in the capture", name_of(number),
                        input.is_inference ? "not " : "", input.is_inference ? "" : " not");
-  const DispatchKeySet keys = tensor.key_set();
-  if (keys.has(Functionality::Batched) || keys.has(Functionality::ForwardAD) || keys.has(Functionality::Python))
-    return fmt::format("{} is a tensor of vmap, forward mode or a wrapper", name_of(number));
+  if (is_of_transform(tensor)) return fmt::format("{} is a tensor of vmap, forward mode or a wrapper", name_of(number));
   return hooks_mismatch(inputs, number);
 }
 

@@ -1,4 +1,4 @@
-// The door of a graph: whether it holds for a call.
+// Door: checks whether a graph holds for a call, that is, whether all but the elements of tensors is as in the capture.
 #pragma once
 
 #include <keyway/graph/graph.h>

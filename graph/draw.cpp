@@ -1,7 +1,7 @@
 #include <keyway/core/base/number_text.h>
-#include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/graph/draw.h>
 #include <keyway/graph/links.h>
+#include <keyway/graph/node_values.h>
 #include <keyway/graph/value_text.h>
 
 #include <cmath>
@@ -69,7 +69,7 @@ std::string dot(std::string_view text) {
 
 std::string made_text(const Graph& graph, ValueId id) {
   if (id == kNoValue) return "None";
-  return fmt::format("%{}: {}", id, to_string(graph.values[static_cast<std::size_t>(id)].info));
+  return fmt::format("%{}: {}", id, to_string(info_of(graph, id)));
 }
 
 std::string_view kind_of(const Input& input) {
@@ -212,6 +212,8 @@ std::string to_dot(const Graph& graph) {
   return text + "}\n";
 }
 
+std::string_view page_elements() { return k_elements_js; }
+
 std::string to_html(const Graph& graph, const Timings& timings) {
   KEYWAY_CHECK(timings.calls.empty() || timings.calls.size() == graph.nodes.size(),
                "to_html: there are times of {} calls, but the graph has {}", timings.calls.size(), graph.nodes.size());
@@ -219,11 +221,12 @@ std::string to_html(const Graph& graph, const Timings& timings) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-      "script-src "
-      "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>graph {}, {} calls</title>\n"
+      "script-src 'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>graph {}, {} "
+      "calls</title>\n"
       "<style>\n{}</style></head><body>\n{}<script type=\"application/json\" id=\"graph\">{}</script>\n"
-      "<script>\n{}</script></body></html>\n",
-      level_of(graph), graph.nodes.size(), k_style_css, k_body_html, Data(graph, timings).text(), k_script_js);
+      "<script>\n{}{}</script></body></html>\n",
+      level_of(graph), graph.nodes.size(), k_style_css, k_body_html, Data(graph, timings).text(), k_elements_js,
+      k_script_js);
 }
 
 }  // namespace keyway::inline v1::graph

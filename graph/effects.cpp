@@ -20,6 +20,14 @@ bool changes_tensor(const OperatorEntry& op) {
   return op.has_tag("inplace_view") || std::ranges::find(kNames, op.schema().name()) != std::end(kNames);
 }
 
+bool gives_unset_memory(const OperatorEntry& op) { return op.has_tag("uninitialized"); }
+
+bool overwrites(const OperatorEntry& op) { return !op.schema().is_inplace() || op.has_tag("overwrites"); }
+
+bool gives_tensors(const OperatorEntry& op) {
+  return std::ranges::any_of(op.schema().returns(), [](const Argument result) { return is_of_tensors(result.type()); });
+}
+
 bool has_effect(const OperatorEntry& op) {
   const FunctionSchema& schema = op.schema();
   return draws_random(op) || (schema.returns().empty() && !schema.is_mutable());

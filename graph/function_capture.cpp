@@ -1,4 +1,5 @@
 #include <keyway/autograd/variable.h>
+#include <keyway/graph/add_call.h>
 #include <keyway/graph/function_capture.h>
 #include <keyway/ops/all.h>
 
@@ -18,10 +19,7 @@ std::vector<Tensor> copies_of(const std::vector<Tensor>& tensors) {
       const NoGradGuard no_grad;
       memory = tensor._lazy_clone().storage();
     }
-    auto impl = make_intrusive<TensorImpl>(memory, tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.numel(),
-                                           /*contiguous=*/false);
-    impl->set_geometry(tensor.sizes(), tensor.strides(), tensor.storage_offset(), tensor.numel());
-    Tensor copy{TensorBase(std::move(impl))};
+    Tensor copy(tensor_over(memory, TensorInfo(tensor)));
     if (tensor.requires_grad()) copy.requires_grad_();
     copies.push_back(std::move(copy));
   }
@@ -124,9 +122,7 @@ std::vector<Tensor> with_common_arguments(std::vector<CapturedFunction*> functio
         inputs.push_back(graph.inputs[static_cast<std::size_t>(own + at)]);
         continue;
       }
-      const auto id = static_cast<ValueId>(graph.values.size());
-      graph.values.push_back({TensorInfo(tensor), id});
-      inputs.push_back({id});
+      inputs.push_back({add_value(graph, TensorInfo(tensor))});
     }
     graph.inputs = std::move(inputs);
     graph = renumbered(std::move(graph));

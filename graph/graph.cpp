@@ -1,8 +1,8 @@
 #include <keyway/autocast/autocast.h>
 #include <keyway/core/dtype/default_dtype.h>
 #include <keyway/core/schema/schema.h>
-#include <keyway/dispatch/call/operator_entry.h>
-#include <keyway/graph/graph.h>
+#include <keyway/core/tensor/geometry.h>
+#include <keyway/graph/node_values.h>
 
 #include <algorithm>
 
@@ -25,6 +25,18 @@ TensorInfo::TensorInfo(ScalarType its_dtype, Device its_device, std::vector<std:
 bool TensorInfo::is_of(const TensorBase& tensor) const {
   return dtype == tensor.dtype() && device == tensor.device() && IntArrayRef(sizes) == tensor.sizes() &&
          IntArrayRef(strides) == tensor.strides() && offset == tensor.storage_offset();
+}
+
+TensorBase tensor_over(const Storage& memory, const TensorInfo& info) {
+  const auto count = static_cast<std::int64_t>(memory.nbytes() / element_size(info.dtype));
+  const TensorBase whole(
+      make_intrusive<TensorImpl>(memory, info.dtype, IntArrayRef({count}), IntArrayRef({1}), count, true));
+  return make_view(whole, info.sizes, info.strides, info.offset);
+}
+
+bool is_of_transform(const TensorBase& tensor) {
+  const DispatchKeySet keys = tensor.key_set();
+  return keys.has(Functionality::Batched) || keys.has(Functionality::ForwardAD) || keys.has(Functionality::Python);
 }
 
 Surroundings Surroundings::now() {
@@ -52,21 +64,21 @@ class Made {
   explicit Made(const Graph& graph) : graph_(graph), is_made_(graph.values.size()) {}
 
   void check_number(ValueId id, std::string_view where) const {
-    KEYWAY_CHECK(id >= 0 && static_cast<std::size_t>(id) < is_made_.size(),
-                 "graph: {} has %{}, but there are {} values", where, id, is_made_.size());
+    KEYWAY_CHECK(id >= 0 && index(id) < is_made_.size(), "graph: {} has %{}, but there are {} values", where, id,
+                 is_made_.size());
   }
-  bool is_made(ValueId id) const { return is_made_[static_cast<std::size_t>(id)]; }
+  bool is_made(ValueId id) const { return is_made_[index(id)]; }
   void use(ValueId id, std::string_view where) const {
     check_number(id, where);
     KEYWAY_CHECK(is_made(id), "graph: {} uses %{} before it is made", where, id);
   }
   void make(ValueId id, std::string_view where) {
     check_number(id, where);
-    is_made_[static_cast<std::size_t>(id)] = true;
-    const ValueId memory = graph_.values[static_cast<std::size_t>(id)].memory;
+    is_made_[index(id)] = true;
+    const ValueId memory = memory_of(graph_, id);
     check_number(memory, where);
     KEYWAY_CHECK(is_made(memory), "graph: {} lies in the memory of %{}, which is not made yet", where, memory);
-    const ValueId first = graph_.values[static_cast<std::size_t>(memory)].memory;
+    const ValueId first = memory_of(graph_, memory);
     KEYWAY_CHECK(first == memory, "graph: {} lies in the memory of %{}, which lies in that of %{}: say that one", where,
                  memory, first);
   }
@@ -123,12 +135,8 @@ void check(const Graph& graph) {
     const std::string op = node.op->full_name();
     check_values(node.op->schema().arguments(), node.arguments, op, "arguments");
     check_values(node.op->schema().returns(), node.results, op, "results");
-    for_each_value(node.op->schema().arguments(), node.arguments, [&](ValueId id) {
-      if (id != kNoValue) made.use(id, op);
-    });
-    for_each_value(node.op->schema().returns(), node.results, [&](ValueId id) {
-      if (id != kNoValue) made.make(id, op);
-    });
+    for_each_argument(node, [&](ValueId id) { made.use(id, op); });
+    for_each_result(node, [&](ValueId id) { made.make(id, op); });
   }
   for (const LeafGrad& grad : graph.grads) {
     made.use(grad.leaf, "a leaf");
@@ -151,10 +159,10 @@ class NewNumbers {
 
   ValueId of(ValueId old) {
     if (old == kNoValue) return kNoValue;
-    ValueId& id = new_[static_cast<std::size_t>(old)];
+    ValueId& id = new_[index(old)];
     if (id == kNoValue) {
       id = static_cast<ValueId>(values_.size());
-      values_.push_back(std::move(old_[static_cast<std::size_t>(old)]));
+      values_.push_back(std::move(old_[index(old)]));
     }
     return id;
   }
@@ -165,7 +173,7 @@ class NewNumbers {
   std::vector<Value> take_values() {
     std::vector<ValueId> first(old_.size(), kNoValue);
     for (std::size_t id = 0; id < values_.size(); ++id) {
-      ValueId& memory = first[static_cast<std::size_t>(values_[id].memory)];
+      ValueId& memory = first[index(values_[id].memory)];
       if (memory == kNoValue) memory = static_cast<ValueId>(id);
       values_[id].memory = memory;
     }
@@ -182,16 +190,8 @@ class NewNumbers {
 
 std::vector<bool> written_memories(const Graph& graph) {
   std::vector<bool> is_written(graph.values.size());
-  for (const Node& node : graph.nodes) {
-    const ArgumentList arguments = node.op->schema().arguments();
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (!arguments[i].is_write()) continue;
-      for_each_item<ValueId>(arguments[i], node.arguments[i], [&](ValueId id) {
-        if (id == kNoValue) return;
-        is_written[static_cast<std::size_t>(graph.values[static_cast<std::size_t>(id)].memory)] = true;
-      });
-    }
-  }
+  for (const Node& node : graph.nodes)
+    for_each_written(node, [&](ValueId id) { is_written[index(memory_of(graph, id))] = true; });
   return is_written;
 }
 

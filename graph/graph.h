@@ -44,6 +44,12 @@ struct KEYWAY_API TensorInfo {
   bool requires_grad = false;
 };
 
+// The tensor of that geometry over memory that has room for it.
+TensorBase tensor_over(const Storage& memory, const TensorInfo& info);
+
+// Whether it belongs to vmap, forward mode or a wrapper class of Python: such a tensor is no value of a graph.
+bool is_of_transform(const TensorBase& tensor);
+
 struct Value {
   TensorInfo info;  // when it was made; later calls may change its geometry in place
   ValueId memory;   // the first value that lies in its storage: itself, unless it is a view of another

@@ -1,6 +1,6 @@
 #include <keyway/core/dtype/scalar_type.h>
-#include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/graph/links.h>
+#include <keyway/graph/node_values.h>
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace {
 bool has(const std::vector<ValueId>& ids, ValueId id) { return std::ranges::find(ids, id) != ids.end(); }
 
 void add(std::vector<ValueId>& ids, ValueId id) {
-  if (id != kNoValue && !has(ids, id)) ids.push_back(id);
+  if (!has(ids, id)) ids.push_back(id);
 }
 
 // Walks through a graph and knows who has last made or written what.
@@ -32,7 +32,7 @@ class Linker {
       for (const ValueId id : values.given) use(id, item);
       for (const ValueId id : values.made) {
         maker_of(id) = item;
-        if (memory_of(id) == id) writer_of(id) = item;
+        if (memory_of(graph_, id) == id) writer_of(id) = item;
       }
       for (const ValueId id : values.written) maker_of(id) = writer_of(id) = item;
       ++item;
@@ -45,9 +45,8 @@ class Linker {
  private:
   static constexpr std::size_t kNobody = ~std::size_t{0};
 
-  ValueId memory_of(ValueId id) const { return graph_.values[static_cast<std::size_t>(id)].memory; }
-  std::size_t& maker_of(ValueId id) { return maker_[static_cast<std::size_t>(id)]; }
-  std::size_t& writer_of(ValueId id) { return writer_[static_cast<std::size_t>(memory_of(id))]; }
+  std::size_t& maker_of(ValueId id) { return maker_[index(id)]; }
+  std::size_t& writer_of(ValueId id) { return writer_[index(memory_of(graph_, id))]; }
 
   void use(ValueId id, std::size_t item) {
     if (id == kNoValue) return;
@@ -66,28 +65,19 @@ class Linker {
 }  // namespace
 
 CallValues::CallValues(const Node& node) {
-  const FunctionSchema& schema = node.op->schema();
-  for_each_value(schema.arguments(), node.arguments, [&](ValueId id) { add(given, id); });
-  for_each_value(schema.returns(), node.results, [&](ValueId id) {
+  for_each_argument(node, [&](ValueId id) { add(given, id); });
+  for_each_written(node, [&](ValueId id) { add(written, id); });
+  for_each_result(node, [&](ValueId id) {
     if (!has(given, id)) add(made, id);
   });
-  for (std::size_t i = 0; i < node.arguments.size(); ++i) {
-    const Argument argument = schema.arguments()[i];
-    if (!argument.is_write() || node.arguments[i].is_none() || !is_of_tensors(argument.type())) continue;
-    if (node.arguments[i].is(ValueTag::Int)) {
-      add(written, node.arguments[i].to_int());
-    } else if (node.arguments[i].is(ValueTag::IntList)) {
-      for (const ValueId id : node.arguments[i].to_int_list()) add(written, id);
-    }
-  }
 }
 
 CallKind kind_of(const Graph& graph, const Node& node) {
   const CallValues values(node);
-  const auto memory_of = [&](ValueId id) { return graph.values[static_cast<std::size_t>(id)].memory; };
   if (!values.written.empty()) return CallKind::Write;
   const bool is_view = std::ranges::all_of(values.made, [&](ValueId made) {
-    return std::ranges::any_of(values.given, [&](ValueId given) { return memory_of(given) == memory_of(made); });
+    return std::ranges::any_of(values.given,
+                               [&](ValueId given) { return memory_of(graph, given) == memory_of(graph, made); });
   });
   if (is_view && !values.given.empty()) return CallKind::View;
   return node.op->has_tag("pointwise") ? CallKind::Pointwise : CallKind::Other;
@@ -115,7 +105,7 @@ double bytes_moved(const Graph& graph, const Node& node) {
   if (kind_of(graph, node) == CallKind::View) return 0;
   const CallValues values(node);
   double bytes = 0;
-  const auto count = [&](ValueId id) { bytes += bytes_of(graph.values[static_cast<std::size_t>(id)].info); };
+  const auto count = [&](ValueId id) { bytes += bytes_of(info_of(graph, id)); };
   std::ranges::for_each(values.given, count);
   std::ranges::for_each(values.made, count);
   std::ranges::for_each(values.written, count);

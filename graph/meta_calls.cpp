@@ -21,12 +21,7 @@ std::optional<Device> call_on_meta(const OperatorEntry& op, Stack& stack, bool h
   return named;
 }
 
-TensorBase meta_tensor(const Storage& storage, const TensorInfo& info) {
-  const auto count = static_cast<std::int64_t>(storage.nbytes() / element_size(info.dtype));
-  const TensorBase whole(
-      make_intrusive<TensorImpl>(storage, info.dtype, IntArrayRef({count}), IntArrayRef({1}), count, true));
-  return make_view(whole, info.sizes, info.strides, info.offset);
-}
+TensorBase meta_tensor(const Storage& storage, const TensorInfo& info) { return tensor_over(storage, info); }
 
 MetaArguments::MetaArguments(const Graph& graph, const ArgumentList& arguments, const Stack& values) : graph_(graph) {
   for_each_value(arguments, values, [&](ValueId id) {

@@ -8,8 +8,8 @@
 
 namespace keyway::inline v1::graph {
 
-// Makes a call whose tensors are on Meta; one that says where its results go, or has no tensors that do, runs there,
-// too. Returns the device that it named.
+// Makes a call whose tensors are on Meta. Its argument for the device of results becomes Meta if it names a device, or
+// if there are no tensors that say where the call runs. Returns the device that it named.
 std::optional<Device> call_on_meta(const OperatorEntry& op, Stack& stack, bool has_tensors);
 
 // A tensor of that geometry without data, over `storage`, which has room for it.
@@ -42,8 +42,8 @@ class MetaArguments {
   std::optional<Device> device_;
 };
 
-// Lets each value be what the calls give for the inputs as they are described, each in memory of its own. Throws
-// keyway::Error for what an operator refuses, and for results whose sizes depend on elements.
+// Fills in what each value is: runs the calls on Meta, for inputs of the graph's dtypes and sizes that share no memory.
+// Throws keyway::Error for what an operator refuses, and for results whose sizes depend on elements.
 KEYWAY_API void infer_values(Graph& graph);
 
 }  // namespace keyway::inline v1::graph

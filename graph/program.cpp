@@ -3,6 +3,7 @@
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/capture.h>
 #include <keyway/graph/meta_calls.h>
+#include <keyway/graph/node_values.h>
 #include <keyway/graph/parse.h>
 #include <keyway/graph/plan.h>
 #include <keyway/graph/program.h>
@@ -23,14 +24,11 @@ constexpr std::size_t kKeptSizes = 16, kKeptPlans = 4;  // plans for each sizes:
 // for what has none.
 Graph with_state_names(const Graph& graph) {
   std::vector<bool> is_used(graph.values.size());
-  const auto use = [&](ValueId id) {
-    if (id != kNoValue) is_used[static_cast<std::size_t>(id)] = true;
-  };
-  for (const Node& node : graph.nodes) for_each_value(node.op->schema().arguments(), node.arguments, use);
-  std::ranges::for_each(graph.outputs, use);
+  const auto use = [&](ValueId id) { is_used[index(id)] = true; };
+  for (const Node& node : graph.nodes) for_each_argument(node, use);
+  for_each_left(graph, use);
   Graph named = graph;
-  std::erase_if(named.inputs,
-                [&](const Input& input) { return input.is_state && !is_used[static_cast<std::size_t>(input.value)]; });
+  std::erase_if(named.inputs, [&](const Input& input) { return input.is_state && !is_used[index(input.value)]; });
   std::size_t number = 0;
   const auto is_taken = [&](const std::string& name) {
     return std::ranges::find(named.inputs, name, &Input::name) != named.inputs.end();
@@ -78,10 +76,7 @@ nn::StateDict state_of(const std::vector<Graph>& captures) {
 // Whether a mode, a profile or a transform is to see each call of the program.
 bool is_seen_by_others(ArrayRef<Tensor> arguments) {
   if (!included_keys().remove(Functionality::Autocast).empty()) return true;
-  return std::ranges::any_of(arguments, [](const Tensor& argument) {
-    const DispatchKeySet keys = argument.key_set();
-    return keys.has(Functionality::Batched) || keys.has(Functionality::ForwardAD) || keys.has(Functionality::Python);
-  });
+  return std::ranges::any_of(arguments, [](const Tensor& argument) { return is_of_transform(argument); });
 }
 
 }  // namespace

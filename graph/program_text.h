@@ -10,8 +10,8 @@
 
 namespace keyway::inline v1::graph {
 
-// Of a graph of the level 'program', whose integers are what they are. Throws keyway::Error(Value) for what a program
-// cannot have: gradients that are left in leaves, and one tensor as two arguments.
+// Of one capture at Level::Program, with fixed sizes. Throws keyway::Error(Value) for what a program cannot have:
+// gradients that are left in leaves, and one tensor as two arguments.
 std::string program_text(const Graph& graph);
 
 // Of captures of one program with arguments of other sizes. An integer that differs becomes a formula of the

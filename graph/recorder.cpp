@@ -6,6 +6,7 @@
 #include <keyway/dispatch/call/call.h>
 #include <keyway/dispatch/call/fallback.h>
 #include <keyway/dispatch/registry/dispatcher.h>
+#include <keyway/graph/effects.h>
 #include <keyway/graph/recorder.h>
 
 #include <algorithm>
@@ -23,25 +24,6 @@ bool is_with_tensors(const IValue& value) {
     if (any_tensor(value.to_dict().entry(i).value, [](const TensorBase&) { return true; })) return true;
   }
   return false;
-}
-
-bool is_for_transforms(const TensorBase& tensor) {
-  const DispatchKeySet keys = tensor.key_set();
-  return keys.has(Functionality::Batched) || keys.has(Functionality::ForwardAD) || keys.has(Functionality::Python);
-}
-
-// Whether the results of a call have memory whose contents nobody has set.
-bool gives_unset_memory(const OperatorEntry& op) {
-  return op.info().name.starts_with("keyway::") && op.info().name.find("empty") != std::string_view::npos;
-}
-
-// Whether a call changes what it writes to whatever that holds, or parts of it alone.
-bool overwrites(const OperatorEntry& op) {
-  constexpr std::string_view kNames[] = {
-      "bernoulli_",  "cauchy_",     "copy_",      "exponential_", "fill_",        "fill_diagonal_",  "geometric_",
-      "index_copy_", "index_fill_", "index_put_", "log_normal_",  "masked_fill_", "masked_scatter_", "normal_",
-      "random_",     "resize_",     "resize_as_", "scatter_",     "set_",         "uniform_",        "zero_"};
-  return !op.schema().is_inplace() || std::ranges::find(kNames, op.schema().name()) != std::end(kNames);
 }
 
 // Whether a call needs no elements of its tensors: it gives views of them, or tensors that are made like them.
@@ -80,10 +62,6 @@ TensorBase kept_grad(const TensorBase& leaf) {
   return meta == nullptr ? TensorBase() : TensorBase(meta->grad());
 }
 
-bool gives_tensors(const FunctionSchema& schema) {
-  return std::ranges::any_of(schema.returns(), [](const Argument result) { return is_of_tensors(result.type()); });
-}
-
 }  // namespace
 
 Recorder::Recorder(Level level, Capture::Refusal refusal)
@@ -107,7 +85,7 @@ void Recorder::add_argument(const Tensor& tensor, std::string name) {
   KEYWAY_CHECK(graph_.nodes.empty() && graph_.argument_count() == graph_.inputs.size(),
                "capture: arguments are added before the program runs");
   KEYWAY_CHECK_AS(
-      NotImplemented, !is_for_transforms(tensor),
+      NotImplemented, !is_of_transform(tensor),
       "capture: argument {} is a tensor of vmap, forward mode or a wrapper: capture the program without that, "
       "and run the graph within it",
       graph_.inputs.size());
@@ -137,15 +115,13 @@ Input* Recorder::input_of(ValueId id) {
 
 const TensorInfo& Recorder::now(ValueId id) const {
   const auto found = changed_.empty() ? changed_.end() : changed_.find(id);
-  return found == changed_.end() ? graph_.values[static_cast<std::size_t>(id)].info : found->second;
+  return found == changed_.end() ? info_of(graph_, id) : found->second;
 }
 
 ValueId Recorder::add_value(const TensorBase& tensor, Origin origin) {
   const ValueId id = static_cast<ValueId>(graph_.values.size());
   const SeenTensors::Memory* memory = seen_.find_memory(tensor);
-  const ValueId first = memory == nullptr || memory->values.empty()
-                            ? id
-                            : graph_.values[static_cast<std::size_t>(memory->values.front())].memory;
+  const ValueId first = memory == nullptr || memory->values.empty() ? id : memory_of(graph_, memory->values.front());
   graph_.values.push_back({TensorInfo(tensor), first});
   seen_.add(tensor, id, origin);
   return id;
@@ -168,7 +144,7 @@ ValueId Recorder::add_state(const TensorBase& tensor) {
 
 ValueId Recorder::value_of(const TensorBase& tensor) {
   if (!tensor.defined()) return kNoValue;
-  if (is_for_transforms(tensor)) {
+  if (is_of_transform(tensor)) {
     refuse("a tensor of vmap, forward mode or a wrapper is used at this level");
     return kNoValue;
   }
@@ -251,7 +227,7 @@ void Recorder::note_first_grad(const TensorBase& leaf, ValueId id) {
 }
 
 void Recorder::grad_asked(const TensorBase& leaf) {
-  if (!refused_.empty() || !leaf.is_leaf() || is_for_transforms(leaf)) return;
+  if (!refused_.empty() || !leaf.is_leaf() || is_of_transform(leaf)) return;
   const ValueId id = value_of(leaf);
   Input* const input = id == kNoValue ? nullptr : input_of(id);
   if (input == nullptr || grads_.contains(id) || input->has_grad) return;
@@ -264,7 +240,7 @@ void Recorder::grad_asked(const TensorBase& leaf) {
 }
 
 void Recorder::grad_set(const TensorBase& leaf, const TensorBase& grad) {
-  if (!refused_.empty() || is_for_transforms(leaf)) return;
+  if (!refused_.empty() || is_of_transform(leaf)) return;
   const ValueId id = value_of(leaf);
   if (id == kNoValue || input_of(id) == nullptr) return;
   grads_[id] = value_of(grad);
@@ -290,7 +266,7 @@ void Recorder::check_is_leaf(const TensorBase& tensor, const std::string& which)
 }
 
 void Recorder::alias_made(const TensorBase& of, const TensorBase& alias) {
-  if (!refused_.empty() || is_for_transforms(of)) return;
+  if (!refused_.empty() || is_of_transform(of)) return;
   // As written, a tensor within the call that goes on, which the program does not see.
   if (graph_.level == Level::Program && calls_within_ > 0 && seen_.find(of) == nullptr) return;
   // A result of the call that goes on: it is known when the call has ended.
@@ -361,9 +337,9 @@ void Recorder::call(const OperatorEntry& op, DispatchKeySet below, Stack& values
   if (refused_.empty()) check_is_set(op, values);
   if (!refused_.empty()) return redispatch_boxed(op, below, values);
   const FunctionSchema& schema = op.schema();
-  const bool gives_numbers = !schema.returns().empty() && !gives_tensors(schema);
+  const bool gives_numbers = !schema.returns().empty() && !gives_tensors(op);
   if (gives_numbers && !schema.is_mutable() && op.info().boxed.tensors != 0)
-    return redispatch_boxed(op, below, values);  // metadata, which is what it is in every run
+    return redispatch_boxed(op, below, values);  // sizes and the like, which are the same in every run
   record(op, below, values);
 }
 

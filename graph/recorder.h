@@ -21,9 +21,9 @@ class Recorder {
   void keep_inputs() { keeps_inputs_ = true; }
   void add_argument(const Tensor& tensor, std::string name);
   std::size_t call_count() const { return graph_.nodes.size(); }
-  // Where the recorded call was made that goes on; null if none does.
+  // Where the innermost recorded call was made that has not returned yet; null if there is none.
   const std::string* site() const { return site_; }
-  // The results of a call that one which is recorded makes.
+  // Called with the results of each call that a recorded call makes.
   void note_within_call(const Stack& results);
   // What autograd does without a call (autograd/capture_listener.h).
   void alias_made(const TensorBase& of, const TensorBase& alias);
@@ -44,7 +44,8 @@ class Recorder {
   ValueId output_of(const TensorBase& tensor, std::size_t number);
   // A call of an operator of Keyway's that the program did not make: a view.
   ValueId add_view(const char* op, Stack arguments, const TensorBase& tensor, SeenTensors::Origin origin);
-  // Such a tensor, if there is one; a run of the graph would not keep it.
+  // A value that the program computed and keeps elsewhere than in `outputs`, which a run of the graph would not do;
+  // kNoValue if there is none.
   ValueId kept_value(const std::vector<Tensor>& outputs) const;
   void check_kept(const std::vector<Tensor>& outputs);
   // Refuses a program that gave an argument or state other memory or sizes beside the dispatcher.
@@ -72,7 +73,7 @@ class Recorder {
   void check_modes();
   // Refuses a tensor that another thread has made or written to since the program began.
   void check_is_own(const TensorBase& tensor, bool is_known);
-  // What is wrong with a call that reads what no call has written, as it is not seen who has.
+  // Refuses a call that reads memory of empty() which no call has written to: what wrote there was not seen.
   void check_is_set(const OperatorEntry& op, const Stack& values);
   void check_recordable(const OperatorEntry& op, const Stack& arguments);
   void record(const OperatorEntry& op, DispatchKeySet below, Stack& values);
@@ -88,7 +89,7 @@ class Recorder {
   Capture::Refusal refusal_;
   const bool has_saved_tensor_hooks_;  // when the program begins
   bool keeps_inputs_ = false;
-  int calls_within_ = 0;               // how many recorded calls go on
+  int calls_within_ = 0;               // how many recorded calls have not returned yet
   const std::string* site_ = nullptr;  // of the innermost of these
   std::string refused_;                // the first reason; empty: none yet
 };

@@ -1,7 +1,7 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/dispatch/call/call.h>
-#include <keyway/graph/boxed_values.h>
 #include <keyway/graph/door.h>
+#include <keyway/graph/node_values.h>
 #include <keyway/graph/run.h>
 
 #include <algorithm>
@@ -14,20 +14,11 @@ std::vector<std::vector<ValueId>> last_uses(const Graph& graph) {
   constexpr std::size_t kKept = ~std::size_t{0};
   std::vector<std::size_t> last(graph.values.size(), kKept);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const auto use = [&](ValueId id) {
-      if (id != kNoValue) last[static_cast<std::size_t>(id)] = i;
-    };
-    for_each_value(graph.nodes[i].op->schema().arguments(), graph.nodes[i].arguments, use);
-    for_each_value(graph.nodes[i].op->schema().returns(), graph.nodes[i].results, use);
+    const auto use = [&](ValueId id) { last[index(id)] = i; };
+    for_each_argument(graph.nodes[i], use);
+    for_each_result(graph.nodes[i], use);
   }
-  const auto keep = [&](ValueId id) {
-    if (id != kNoValue) last[static_cast<std::size_t>(id)] = kKept;
-  };
-  std::ranges::for_each(graph.outputs, keep);
-  for (const LeafGrad& grad : graph.grads) {
-    keep(grad.leaf);
-    keep(grad.grad);
-  }
+  for_each_left(graph, [&](ValueId id) { last[index(id)] = kKept; });
   std::vector<std::vector<ValueId>> ended(graph.nodes.size());
   for (std::size_t id = 0; id < last.size(); ++id) {
     if (last[id] != kKept) ended[last[id]].push_back(static_cast<ValueId>(id));
@@ -39,7 +30,7 @@ std::vector<std::vector<ValueId>> last_uses(const Graph& graph) {
 std::vector<Tensor> make_calls(const Graph& graph, const std::vector<std::vector<ValueId>>& ended,
                                const std::vector<Tensor>& inputs, const Interpreter::Observer& observer = {}) {
   std::vector<Tensor> values(graph.values.size());
-  const auto tensor_of = [&](ValueId id) -> Tensor& { return values[static_cast<std::size_t>(id)]; };
+  const auto tensor_of = [&](ValueId id) -> Tensor& { return values[index(id)]; };
   for (std::size_t i = 0; i < inputs.size(); ++i) tensor_of(graph.inputs[i].value) = inputs[i];
   // What stands above the level has done its part in the capture.
   DispatchKeySet above_level = DispatchKeySet(Functionality::Autocast);

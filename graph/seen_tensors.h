@@ -10,8 +10,7 @@
 
 namespace keyway::inline v1::graph {
 
-// It holds weak references: a tensor lives as long as
-// in a program that is not captured, and no other can come to stand at its address.
+// It holds weak references. So a tensor lives no longer than without a capture, and no other tensor gets its address.
 class SeenTensors {
  public:
   struct Seen {
@@ -20,8 +19,14 @@ class SeenTensors {
     const StorageImpl* storage;   // as the last call left it
     bool is_made_beside = false;  // by autograd, over the memory of the tensor that is the value
   };
-  // Where memory is from decides what a tensor over it is that no call has made.
-  enum class Origin : std::uint8_t { Call, WithinCall, State, Argument, SharedArgument };
+  // Where memory comes from. It decides what a tensor over it is that no call has made.
+  enum class Origin : std::uint8_t {
+    Call,            // a recorded call made it
+    WithinCall,      // a call within a recorded one made it
+    State,           // the program has it from elsewhere
+    Argument,        // of arguments alone
+    SharedArgument,  // of arguments, and of tensors that are none
+  };
   struct Memory {
     weak_intrusive_ptr<StorageImpl> storage;
     Origin origin;

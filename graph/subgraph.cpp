@@ -1,8 +1,7 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/core/tensor/geometry.h>
-#include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/graph/control_flow.h>
-#include <keyway/graph/effects.h>
+#include <keyway/graph/node_values.h>
 #include <keyway/graph/plan.h>
 #include <keyway/graph/run.h>
 #include <keyway/graph/subgraph.h>
@@ -12,8 +11,6 @@
 
 namespace keyway::inline v1::graph {
 namespace {
-
-const TensorInfo& info_of(const Graph& graph, ValueId id) { return graph.values[index(id)].info; }
 
 // Lets each input have memory of its own, and its views lie there: inputs are read alone, and which of them share
 // memory is another matter in each run.

@@ -1,5 +1,5 @@
 #include <keyway/core/tensor/geometry.h>
-#include <keyway/graph/graph.h>
+#include <keyway/graph/node_values.h>
 #include <keyway/graph/program_text.h>
 #include <keyway/graph/value_text.h>
 
@@ -42,10 +42,10 @@ class Printer {
   // With a name behind its number, and what it is, where it is made.
   std::string made(ValueId value, const std::string& name = {}) {
     std::string text = id(value) + name;
-    if (value == kNoValue || is_made_[static_cast<std::size_t>(value)]) return text;
-    is_made_[static_cast<std::size_t>(value)] = true;
+    if (value == kNoValue || is_made_[index(value)]) return text;
+    is_made_[index(value)] = true;
     if (is_program_) return text;
-    const Value& what = graph_.values[static_cast<std::size_t>(value)];
+    const Value& what = graph_.values[index(value)];
     text += ": " + to_string(what.info);
     if (what.memory != value) text += " in " + id(what.memory);
     return text;
@@ -66,7 +66,7 @@ class Printer {
 
   // Arguments may have any strides.
   std::string description_in_program(const Input& input) const {
-    TensorInfo info = graph_.values[static_cast<std::size_t>(input.value)].info;
+    TensorInfo info = info_of(graph_, input.value);
     info.offset = 0;
     if (input.is_state) return to_string(info);
     return to_string(TensorInfo(info.dtype, info.device, info.sizes));
@@ -78,7 +78,7 @@ class Printer {
     for (std::size_t i = 0; i < node.results.size(); ++i)
       text_ += (i == 0 ? "" : ", ") + result(returns[i], node.results[i]);
     if (!node.results.empty()) text_ += " = ";
-    text_ += node.op->full_name() + "(" + indented(arguments(node)) + ")";
+    text_ += node.op->full_name() + "(" + indented(arguments_text(node)) + ")";
     if (node.no_grad && graph_.level == Level::Program) text_ += " no_grad";
     if (!node.site.empty()) text_ += "  # " + node.site;
     text_ += "\n";
@@ -100,23 +100,6 @@ class Printer {
     return list + "]";
   }
 
-  // By position up to the first one that is left out, then by name.
-  static std::string arguments(const Node& node) {
-    const ArgumentList arguments = node.op->schema().arguments();
-    std::string text;
-    bool by_name = false;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (is_default(arguments[i], node.arguments[i])) {
-        by_name = true;
-        continue;
-      }
-      text += text.empty() ? "" : ", ";
-      if (by_name || arguments[i].is_kwarg_only()) text += std::string(arguments[i].name()) + "=";
-      text += text_of(arguments[i].type(), node.arguments[i]);
-    }
-    return text;
-  }
-
   const Graph& graph_;
   bool is_program_;
   std::vector<bool> is_made_;
@@ -124,6 +107,22 @@ class Printer {
 };
 
 }  // namespace
+
+std::string arguments_text(const Node& node) {
+  const ArgumentList arguments = node.op->schema().arguments();
+  std::string text;
+  bool by_name = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (is_default(arguments[i], node.arguments[i])) {
+      by_name = true;
+      continue;
+    }
+    text += text.empty() ? "" : ", ";
+    if (by_name || arguments[i].is_kwarg_only()) text += std::string(arguments[i].name()) + "=";
+    text += text_of(arguments[i].type(), node.arguments[i]);
+  }
+  return text;
+}
 
 std::string to_string(const TensorInfo& info) {
   const IntArrayRef sizes(info.sizes), strides(info.strides);
@@ -141,23 +140,18 @@ namespace {
 
 // Memory that inputs share is not shared when they come from a file, or are arguments of their own.
 void check_shared_state(const Graph& graph) {
-  const auto memory_of = [&](ValueId id) { return graph.values[static_cast<std::size_t>(id)].memory; };
   std::map<ValueId, const Input*> inputs;  // by memory
   std::set<ValueId> shared;
   for (const Input& input : graph.inputs) {
-    const auto [other, is_new] = inputs.emplace(memory_of(input.value), &input);
+    const auto [other, is_new] = inputs.emplace(memory_of(graph, input.value), &input);
     if (!is_new) shared.insert(other->first);
   }
   for (const Node& node : graph.nodes) {
-    const ArgumentList arguments = node.op->schema().arguments();
-    Stack written = node.arguments;
-    for (std::size_t i = 0; i < written.size(); ++i) {
-      if (!arguments[i].is_write()) written[i] = IValue();
-    }
-    for_each_value(arguments, written, [&](ValueId id) {
-      KEYWAY_CHECK(id == kNoValue || !shared.contains(memory_of(id)),
+    for_each_written(node, [&](ValueId id) {
+      const ValueId memory = memory_of(graph, id);
+      KEYWAY_CHECK(!shared.contains(memory),
                    "a program cannot write to '{}', which shares memory with another of its inputs",
-                   inputs[memory_of(id)]->name);
+                   inputs[memory]->name);
     });
   }
 }

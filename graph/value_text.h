@@ -14,6 +14,9 @@ namespace keyway::inline v1::graph {
 // "[1, 2]", "float32", "'mean'", "%3" for a tensor's number. Of what has no text, a generator, its name in <>.
 std::string text_of(SchemaType type, const IValue& value);
 
+// The arguments of a call: by position up to the first one that is left out, since it is its default, then by name.
+std::string arguments_text(const Node& node);
+
 // Whether the argument has a default, and the value is it.
 bool is_default(const Argument& argument, const IValue& value);
 

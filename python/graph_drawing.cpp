@@ -1,8 +1,8 @@
-#include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/graph/capture.h>
 #include <keyway/graph/difference.h>
 #include <keyway/graph/draw.h>
 #include <keyway/graph/links.h>
+#include <keyway/graph/node_values.h>
 #include <keyway/python/graph_drawing.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/tensor_object.h>
@@ -33,7 +33,7 @@ std::vector<Box> boxes_of(const Graph& graph) {
     std::string dtype;
     for (const ValueId id : gives) {
       if (id == graph::kNoValue) continue;
-      const graph::TensorInfo& info = graph.values[static_cast<std::size_t>(id)].info;
+      const graph::TensorInfo& info = graph::info_of(graph, id);
       sizes.push_back(info.sizes);
       dtype = to_string(info.dtype);
     }
@@ -101,6 +101,7 @@ void add_graph_drawing(nb::module_& module, const graph::Graph& (*graph_of)(nb::
   add(graph_class, "difference", [graph_of](nb::handle self, nb::handle other) {
     return graph::difference(graph_of(self), graph_of(other)).text;
   });
+  module.def("page_elements", [] { return std::string(graph::page_elements()); });
   add(nb::type<graph::Capture>(), "call_count", [](const graph::Capture& capture) { return capture.call_count(); });
 }
 

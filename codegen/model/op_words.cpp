@@ -23,8 +23,10 @@ constexpr std::string_view kTags[] = {
     "out_of_cast_dtype",  // an out= tensor may have any dtype that the result converts to, though nothing promotes
     "out_of_flags",       // an out= tensor may be of bool or uint8, whichever the result is
     "out_of_same_dtype",  // an out= tensor must have the result's dtype, though operands promote or it is a composite
+    "overwrites",         // sets what it writes to in place, or parts of it, without reading what was there
     "pointwise",          // implied by the recipe
     "scalar_result",      // returns a number, not a tensor
+    "uninitialized",      // its results have memory whose elements nobody has set
     "view_copy",          // a view's values in memory of their own
 };
 

@@ -1,23 +1,5 @@
-'use strict';
-// The graph is in the page as JSON. Its texts come from a program, so they become text nodes and never markup.
+// The graph is in the page as JSON.
 const graph = JSON.parse(document.getElementById('graph').textContent);
-const $ = selector => document.querySelector(selector);
-const make = (name, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...children);
-  return element;
-};
-const draw = (name, attributes, ...children) => {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
-  for (const key in attributes) element.setAttribute(key, attributes[key]);
-  element.append(...children);
-  return element;
-};
-
-const bytesText = bytes => {
-  const unit = bytes >= 1e9 ? 3 : bytes >= 1e6 ? 2 : bytes >= 1e3 ? 1 : 0;
-  return (bytes / 10 ** (3 * unit)).toFixed(unit && bytes / 10 ** (3 * unit) < 100 ? 1 : 0) + ' ' + ['B', 'kB', 'MB', 'GB'][unit];
-};
 const timeText = seconds => seconds >= 1e-3 ? (seconds * 1e3).toFixed(2) + ' ms' : (seconds * 1e6).toFixed(2) + ' µs';
 const count = (number, what) => number + ' ' + what + (number === 1 ? '' : 's');
 const valueText = id => id < 0 ? 'None' : '%' + id + ': ' + graph.values[id].text;

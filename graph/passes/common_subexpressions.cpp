@@ -62,17 +62,11 @@ class Merger {
     return versions;
   }
 
-  static std::vector<ValueId> results_of(const Node& call) {
-    std::vector<ValueId> ids;
-    for_each_value(call.op->schema().returns(), call.results, [&](ValueId id) { ids.push_back(id); });
-    return ids;
-  }
-
   // Whether one value can stand for another one that is equal.
   bool can_stand_for(ValueId first, ValueId id) const {
     if (first == id) return true;
     if (first == kNoValue || id == kNoValue) return false;
-    if (graph_.values[index(first)].info != graph_.values[index(id)].info) return false;
+    if (info_of(graph_, first) != info_of(graph_, id)) return false;
     if (is_left_[index(first)] && is_left_[index(id)]) return false;
     const ValueId memory = memory_[index(first)], other = memory_[index(id)];
     // A view of the same memory is the same if it stays what it is.
@@ -95,7 +89,9 @@ class Merger {
       made_.emplace(hash, Made{result_.nodes.size(), versions});
       return false;
     }
-    const std::vector<ValueId> first = results_of(result_.nodes[found->second.number]), results = results_of(call);
+    const ArgumentList returns = call.op->schema().returns();
+    const std::vector<ValueId> first = values_of(returns, result_.nodes[found->second.number].results),
+                               results = values_of(returns, call.results);
     if (!std::ranges::equal(first, results, [this](ValueId a, ValueId b) { return can_stand_for(a, b); })) return false;
     for (std::size_t i = 0; i < results.size(); ++i) stand_for(first[i], results[i]);
     return true;

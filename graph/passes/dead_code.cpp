@@ -17,15 +17,14 @@ class Uses {
   }
 
   void use(ValueId id) {
-    is_used_[static_cast<std::size_t>(id)] = true;
-    is_read_[static_cast<std::size_t>(memory_of(graph_, id))] = true;
+    is_used_[index(id)] = true;
+    is_read_[index(memory_of(graph_, id))] = true;
   }
   bool is_needed(const Node& node) const {
     if (has_effect(node)) return true;
     bool is_needed = false;
-    for_each_written(
-        node, [&](ValueId id) { is_needed = is_needed || is_read_[static_cast<std::size_t>(memory_of(graph_, id))]; });
-    for_each_result(node, [&](ValueId id) { is_needed = is_needed || is_used_[static_cast<std::size_t>(id)]; });
+    for_each_written(node, [&](ValueId id) { is_needed = is_needed || is_read_[index(memory_of(graph_, id))]; });
+    for_each_result(node, [&](ValueId id) { is_needed = is_needed || is_used_[index(id)]; });
     return is_needed;
   }
 

@@ -43,7 +43,7 @@ class Folder {
   }
 
  private:
-  const TensorInfo& info(ValueId id) const { return graph_.values[index(id)].info; }
+  const TensorInfo& info(ValueId id) const { return info_of(graph_, id); }
 
   std::optional<Affine> affine_at(std::size_t number) const {
     const Node& node = graph_.nodes[number];

@@ -91,7 +91,7 @@ const OperatorEntry* random_sibling(const Graph& graph, const OperatorEntry& op,
   const auto is = [&](std::size_t i, double value) {
     return arguments[i].is(ValueTag::Double) && arguments[i].to_double() == value;
   };
-  const auto info = [&](std::size_t i) -> const TensorInfo& { return graph.values[index(arguments[i].to_int())].info; };
+  const auto info = [&](std::size_t i) -> const TensorInfo& { return info_of(graph, arguments[i].to_int()); };
   if (name == "keyway::bernoulli_.Tensor" && info(0).sizes == info(1).sizes && info(0).dtype == info(1).dtype)
     return entry_of("keyway::bernoulli");
   if (name == "keyway::normal_") return entry_of("keyway::normal.float_float");
@@ -128,7 +128,7 @@ bool computes_as_written(const Graph& graph, const OperatorEntry& op, const Stac
 std::optional<FunctionalCall> functional_call(const Graph& graph, const OperatorEntry& op, const Stack& arguments) {
   const ValueId first = first_written(op, arguments);
   if (first == kNoValue) return std::nullopt;
-  const TensorInfo& written = graph.values[index(first)].info;
+  const TensorInfo& written = info_of(graph, first);
   const OperatorEntry* sibling = random_sibling(graph, op, arguments);
   const bool makes_tensors = sibling != nullptr || op.schema().is_out();
   if (sibling == nullptr) sibling = sibling_of(op);

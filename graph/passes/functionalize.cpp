@@ -73,7 +73,7 @@ class Functionalizer {
 
   Memory& memory(ValueId old) { return memories_[index(memory_of(old_, old))]; }
   const TensorInfo& info(ValueId old) const { return infos_[index(old)]; }
-  const TensorInfo& new_info(ValueId id) const { return new_.values[index(id)].info; }
+  const TensorInfo& new_info(ValueId id) const { return graph::info_of(new_, id); }
   bool is_input(ValueId old) const { return std::ranges::find(old_.inputs, old, &Input::value) != old_.inputs.end(); }
 
   void add_inputs() {
@@ -215,14 +215,14 @@ class Functionalizer {
 // A call that writes: its functional sibling, whose results are written.
 void Functionalizer::add_write_of_call() {
   const Node& node = *node_;
-  std::vector<ValueId> results, targets, written;
+  std::vector<ValueId> targets, written;
   for_each_written(node, [&](ValueId old) { written.push_back(old); });
   if (written.empty()) return;
   const std::optional<FunctionalCall> call = functional_call(new_, *node.op, with_current(node));
   if (!call) refuse("writes to its arguments, and there is no operator that computes the same without");
   check_apart();
   const Stack stack = add_call(new_, *call->op, call->arguments, site_);
-  for_each_value(call->op->schema().returns(), stack, [&](ValueId id) { results.push_back(id); });
+  const std::vector<ValueId> results = values_of(call->op->schema().returns(), stack);
   for_each_result(node, [&](ValueId old) {
     if (known_[index(old)].id == kNoValue) targets.push_back(old);
   });

@@ -1,6 +1,6 @@
 #include <keyway/core/tensor/geometry.h>
-#include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/graph/add_call.h>
+#include <keyway/graph/node_values.h>
 #include <keyway/graph/passes/geometry.h>
 
 #include <algorithm>
@@ -8,8 +8,6 @@
 
 namespace keyway::inline v1::graph {
 namespace {
-
-const TensorInfo& info_of(const Graph& graph, ValueId id) { return graph.values[static_cast<std::size_t>(id)].info; }
 
 bool is_contiguous(const TensorInfo& info) {
   return keyway::is_contiguous(IntArrayRef(info.sizes), IntArrayRef(info.strides));

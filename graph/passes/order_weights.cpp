@@ -37,10 +37,9 @@ class Orderer {
   // Of the product of arguments `first` and the one behind it.
   void order(Node& call, std::size_t first) {
     const ValueId rows = call.arguments[first].to_int(), weight = call.arguments[first + 1].to_int();
-    const TensorInfo& info = graph_.values[index(weight)].info;
+    const TensorInfo& info = info_of(graph_, weight);
     const bool is_turned = info.sizes[0] > 1 && info.sizes[1] > 1 && info.strides[0] == 1 && info.strides[1] != 1;
-    if (!is_turned || !is_state_[index(memory_of(graph_, weight))] ||
-        graph_.values[index(rows)].info.sizes[0] < kFewestRows)
+    if (!is_turned || !is_state_[index(memory_of(graph_, weight))] || info_of(graph_, rows).sizes[0] < kFewestRows)
       return;
     const auto [known, is_new] = copies_.try_emplace(weight, kNoValue);
     if (is_new)

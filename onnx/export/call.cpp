@@ -20,9 +20,8 @@ Call::Call(const Source& source, std::size_t node, const std::vector<Var>& vars,
       vars_(vars),
       builder_(builder),
       opset_(opset),
-      word_(word) {
-  graph::for_each_value(node_.op->schema().returns(), node_.results, [&](ValueId id) { results_.push_back(id); });
-}
+      word_(word),
+      results_(graph::values_of(node_.op->schema().returns(), node_.results)) {}
 
 void Call::refuse(std::string_view what) const {
   KEYWAY_FAIL(NotImplemented, "ONNX export: {}{}{}: {}", node_.op->short_name(), node_.site.empty() ? "" : ", ",
@@ -128,7 +127,7 @@ std::int64_t Call::rank(std::string_view name) const {
 Size Call::size_of_value(ValueId value, std::int64_t dim) const {
   const auto at = static_cast<std::size_t>(dim);
   const std::string& text = source_.sizes[graph::index(value)].at(at);
-  Size size{source_.graph.values[graph::index(value)].info.sizes[at]};
+  Size size{graph::info_of(source_.graph, value).sizes[at]};
   if (text.empty() || !names_in(text).empty()) size.formula = text.empty() ? "?" : text;
   return size;
 }
@@ -156,7 +155,7 @@ bool Call::is_used(std::size_t result) const {
 }
 ScalarType Call::result_dtype(std::size_t result) const {
   const ValueId id = results_.at(result);
-  return id == graph::kNoValue ? ScalarType::Undefined : source_.graph.values[graph::index(id)].info.dtype;
+  return id == graph::kNoValue ? ScalarType::Undefined : graph::info_of(source_.graph, id).dtype;
 }
 std::int64_t Call::result_rank(std::size_t result) const {
   return static_cast<std::int64_t>(source_.sizes[graph::index(results_.at(result))].size());

@@ -39,7 +39,7 @@ graph::Graph captured(const graph::Graph& graph, const Node& node, std::vector<V
   std::map<ValueId, TensorBase> tensors;
   graph::for_each_argument(node, [&](ValueId id) {
     if (tensors.contains(id)) return;
-    const TensorInfo& info = graph.values[index(id)].info;
+    const TensorInfo& info = graph::info_of(graph, id);
     const auto options = TensorOptions(info.dtype).device(DeviceType::Meta);
     tensors.emplace(id, empty_strided(info.sizes, info.strides, options));
     arguments.push_back(id);
@@ -83,7 +83,7 @@ class Expander {
     if (id == kNoValue) return id;
     ValueId& known = now[index(id)];
     if (known == kNoValue) {
-      TensorInfo info = from.values[index(id)].info;
+      TensorInfo info = graph::info_of(from, id);
       info.device = Device(DeviceType::CPU);
       known = graph::add_value(result_, std::move(info));
     }

@@ -64,7 +64,7 @@ class Exporter {
   void add_inputs() {
     for (std::size_t i = 0; i < source_.graph.inputs.size(); ++i) {
       const graph::Input& input = source_.graph.inputs[i];
-      const ScalarType dtype = source_.graph.values[index(input.value)].info.dtype;
+      const ScalarType dtype = graph::info_of(source_.graph, input.value).dtype;
       const bool has_name = i < options_.input_names.size();
       std::string wanted = has_name ? options_.input_names[i] : input.name;
       if (wanted.empty()) wanted = fmt::format("input.{}", i);
@@ -90,7 +90,7 @@ class Exporter {
     graph::for_each_value(node.op->schema().returns(), node.results, [&](graph::ValueId id) {
       const std::size_t result = at++;
       if (id == kNoValue || result >= results.size() || results[result].name.empty()) return;
-      const ScalarType dtype = source_.graph.values[index(id)].info.dtype;
+      const ScalarType dtype = graph::info_of(source_.graph, id).dtype;
       vars_[index(id)] = call.cast(results[result], dtype);
     });
   }

@@ -301,8 +301,9 @@ class profile:
         blocks = [block._asdict() for block in self.memory_blocks() if device in (None, block.device)]
         text = json.dumps(blocks)
         if path.endswith(".html"):
-            page = pathlib.Path(__file__).with_name("_pages") / "memory_timeline.html"
-            text = page.read_text(encoding="utf-8").replace("BLOCKS", text.replace("<", "\\u003c"), 1)
+            page = (pathlib.Path(__file__).with_name("_pages") / "memory_timeline.html").read_text(encoding="utf-8")
+            page = page.replace("ELEMENTS", _C._graph.page_elements(), 1)
+            text = page.replace("BLOCKS", text.replace("<", "\\u003c"), 1)
         elif not path.endswith(".json"):
             raise _C.ValueError(f"export_memory_timeline: path must end with .html or .json, but is '{path}'")
         pathlib.Path(path).write_text(text, encoding="utf-8")

@@ -217,6 +217,9 @@ TEST_CASE("memory that is written to directly is refused where it is read") {
   CHECK(refusal([](Tensor made, const Tensor& x) { return made.add_(x); }).find(kReason) != std::string::npos);
   CHECK(refusal([](const Tensor& made, const Tensor&) { return made; }).find("is what empty() gave") !=
         std::string::npos);
+  CHECK(refusal([](Tensor made, const Tensor& x) { return made.scatter_(0, arange(2), x, "add"); }).find(kReason) !=
+        std::string::npos);
+  CHECK(refusal([](Tensor made, const Tensor& x) { return made.scatter_(0, arange(2), x); }) == "");
   CHECK(refusal([](Tensor made, const Tensor& x) { return made.copy_(x); }) == "");
   CHECK(refusal([](Tensor made, const Tensor& x) { return made.select(0, 1).fill_(1), zeros_like(made) + x; }) == "");
 }
