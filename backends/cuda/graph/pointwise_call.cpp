@@ -1,6 +1,7 @@
 #include <keyway/backends/cuda/graph/pointwise_call.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/effects.h>
+#include <keyway/graph/node_values.h>
 
 #include <algorithm>
 #include <limits>
@@ -16,8 +17,6 @@ using graph::TensorInfo;
 using graph::ValueId;
 
 namespace {
-
-const TensorInfo& info_of(const Graph& graph, ValueId id) { return graph.values[graph::index(id)].info; }
 
 // The functor of each overload, in place and with out= too, by the operator.
 std::map<const OperatorEntry*, const FunctorInfo*> all_functors() {

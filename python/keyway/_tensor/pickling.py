@@ -47,7 +47,9 @@ def _parts_of_wrapper(tensor: _C.Tensor) -> tuple[Any, ...]:
 
 
 def _as(cls: type[_C.Tensor], tensor: _C.Tensor, requires_grad: bool) -> _C.Tensor:
-    return tensor.requires_grad_(requires_grad) if cls is _C.Tensor else cls._make_subclass(cls, tensor, requires_grad)
+    if cls is not _C.Tensor:
+        return cls._make_subclass(cls, tensor, requires_grad)
+    return tensor.requires_grad_() if requires_grad else tensor  # a call that writes would end sharing
 
 
 def _reduce(self: _C.Tensor, protocol: Any = None) -> tuple[Any, ...]:
