@@ -105,6 +105,7 @@ constexpr std::pair<const char*, const char*> kOthers[] = {
     {"_fft_half", "as _fft_c2c"},
     {"_gather_products", "adds up products at indices, a kernel of its own"},
     {"_gather_weighted", "as _gather_products"},
+    {"_lazy_clone", "shares memory beside its calls"},
     {"_linalg_check_errors", "raises"},
     {"_linalg_cholesky", "an algorithm of linear algebra"},
     {"_linalg_eig", "as _linalg_cholesky"},

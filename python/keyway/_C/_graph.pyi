@@ -1,6 +1,7 @@
 # What keyway.graph calls.
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from keyway._C import Tensor
 
