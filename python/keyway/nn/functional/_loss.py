@@ -4,6 +4,7 @@ their mean or their sum; `size_average` and `reduce` are older ways to say so.""
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 from keyway import _C
 from keyway._C import Tensor
@@ -56,7 +57,7 @@ def _distance(function: str, input: Tensor, target: Tensor, weight: Tensor | Non
               *options: float) -> Tensor:
     """The reduction of a loss of two tensors, times weights. A mean with weights of squares and of absolute differences is
     divided by the sum of the weights, that of Huber's losses by their number."""
-    loss = getattr(_C, function)
+    loss: Callable[..., Tensor] = getattr(_C, function)
     if weight is None:
         return loss(input, target, number(reduction), *options)
     if weight.shape != input.shape:
