@@ -100,9 +100,10 @@ TensorBase share_bytes(const TensorBase& tensor) {
     made = SharedBytes::share(*storage.impl());
     if (!was_shared) {
       tensor.impl()->set_key_set(tensor.key_set().add(Functionality::CopyOnWrite));
-      // A view that another thread makes meanwhile either has the key, or is counted here.
+      // A view that another thread makes meanwhile either has the key, or is counted here. Likewise another thread that
+      // asks for the address either finds the storage shared, or is seen here.
       std::atomic_thread_fence(std::memory_order_seq_cst);
-      if (storage.use_count() != 1) {
+      if (storage.use_count() != 1 || storage.impl()->is_exposed()) {
         made = Storage();
         own_bytes(storage);
         return {};
@@ -121,11 +122,14 @@ void own_bytes(const Storage& storage) {
 }
 
 void expose_bytes(const Storage& storage) {
-  if (storage.is_shared()) {
-    const std::lock_guard lock(sharing);
-    if (storage.is_shared()) SharedBytes::end_sharing(*storage.impl(), /*kept=*/true);
+  // Said before it is asked whether others share the bytes: who shares them asks in the other order.
+  if (!storage.impl()->is_exposed()) {
+    storage.impl()->note_exposed();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
   }
-  storage.impl()->note_exposed();
+  if (!storage.is_shared()) return;
+  const std::lock_guard lock(sharing);
+  if (storage.is_shared()) SharedBytes::end_sharing(*storage.impl(), /*kept=*/true);
 }
 
 void own_bytes(const TensorBase& tensor) {

@@ -208,3 +208,30 @@ TEST_CASE("several threads may ask for the address of one tensor, and read on at
     CHECK(wrong == 0);
   }
 }
+
+TEST_CASE("who has the address of a tensor never writes to a clone that another thread made meanwhile") {
+  int shared = 0, wrong = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const TensorBase x = counted();
+    const float sum = sum_of(x);
+    TensorBase clone;
+    std::atomic<int> arrived = 0;
+    const auto meet = [&] {
+      for (++arrived; arrived != 2;) std::this_thread::yield();
+    };
+    std::thread other([&] {
+      meet();
+      clone = share_bytes(x);
+    });
+    meet();
+    float* const data = x.mutable_data_ptr<float>();
+    other.join();
+    data[0] = -1;
+    if (!clone.defined()) continue;
+    ++shared;
+    if (sum_of(clone) != sum) ++wrong;
+    if (x.const_data_ptr<float>()[0] != -1) ++wrong;
+  }
+  INFO(shared << " clones share");
+  CHECK(wrong == 0);
+}
