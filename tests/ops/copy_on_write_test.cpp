@@ -101,7 +101,7 @@ TEST_CASE("calls on lazy clones give what they give on copies, and leave the ori
   Tally tally("lazy clones");
   for (const OpCases& entry : kOpCases) {
     if (entry.samples.find("requires_grad_(") != std::string_view::npos) continue;
-    for (const Sample& sample : all_samples(entry)) {
+    for (const Sample& sample : affordable_samples(entry)) {
       INFO(entry.op << ": " << sample.text);
       check_call(std::string(entry.op), sample.arguments, entry, tally);
       if (!entry.inplace.empty()) check_call(std::string(entry.inplace), sample.arguments, entry, tally);
@@ -111,5 +111,5 @@ TEST_CASE("calls on lazy clones give what they give on copies, and leave the ori
         check_call(std::string(entry.out), with_outs(sample, functional.results), entry, tally);
     }
   }
-  CHECK(tally.total() >= kOpCases.at_least(5000));
+  CHECK(tally.total() >= kOpCases.at_least(can_afford_all_samples() ? 5000 : 1500));
 }

@@ -59,7 +59,8 @@ void check_zero_dim(const Sample& sample, EmptyCounts& counts) {
 
 }  // namespace
 
-TEST_CASE("tensors without elements or dimensions give what Meta says, or an error that names an operator") {
+TEST_CASE("tensors without elements or dimensions give what Meta says, or an error that names an operator",
+          "[kernels]") {
   EmptyCounts counts;
   for (const OpCases& entry : kOpCases) {
     for (const Sample& sample : all_samples(entry)) {

@@ -44,7 +44,7 @@ bool is_out(const OperatorHandle& op) { return op.schema().is_out(); }
 
 }  // namespace
 
-TEST_CASE("every operator's example holds") {
+TEST_CASE("every operator's example holds", "[kernels]") {
   std::size_t count = 0;
   for (const OperatorHandle& op : testing::operators_of_suite()) {
     const OpInfo& info = op.entry().info();
@@ -65,7 +65,7 @@ TEST_CASE("every operator's example holds") {
   CHECK(count >= testing::kOpCases.at_least(100));
 }
 
-TEST_CASE("further samples hold, and calls that must fail say why") {
+TEST_CASE("further samples hold, and calls that must fail say why", "[kernels]") {
   std::size_t failing = 0;
   for (const testing::OpCases& entry : testing::kOpCases) {
     const OperatorHandle op = testing::operator_named(entry.op);
@@ -95,7 +95,7 @@ TEST_CASE("further samples hold, and calls that must fail say why") {
   CHECK(failing >= testing::kOpCases.at_least(80));
 }
 
-TEST_CASE("Meta gives the shape, dtype and strides that the CPU gives") {
+TEST_CASE("Meta gives the shape, dtype and strides that the CPU gives", "[kernels]") {
   for (const OperatorHandle& op : testing::operators_of_suite()) {
     const OpInfo& info = op.entry().info();
     // Sizes that depend on data, and numbers read from data, cannot be known without it.
@@ -143,7 +143,7 @@ std::optional<OperatorHandle> functional_of(const OperatorHandle& out) {
 
 }  // namespace
 
-TEST_CASE("out= overloads resize an empty result and agree with the functional ones") {
+TEST_CASE("out= overloads resize an empty result and agree with the functional ones", "[kernels]") {
   std::size_t count = 0;
   for (const OperatorHandle& op : testing::operators_of_suite()) {
     const OpInfo& info = op.entry().info();

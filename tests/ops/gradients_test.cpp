@@ -8,7 +8,7 @@
 using namespace keyway;
 using namespace keyway::testing;
 
-TEST_CASE("gradients do not depend on how the gradient of the result lies in memory") {
+TEST_CASE("gradients do not depend on how the gradient of the result lies in memory", "[kernels]") {
   Tally tally("layouts of gradients");
   for (const OpCases& entry : kOpCases) {
     if (is_about_the_graph(entry)) continue;

@@ -181,7 +181,7 @@ void check_outs(const Sample& sample, const Stack& expected, Tally& tally) {
 
 }  // namespace
 
-TEST_CASE("in-place overloads give what functional ones give, or leave their tensor as it was") {
+TEST_CASE("in-place overloads give what functional ones give, or leave their tensor as it was", "[kernels]") {
   Tally tally("in-place");
   for (const OpCases& entry : kOpCases) {
     if (entry.inplace.empty()) continue;
@@ -196,7 +196,7 @@ TEST_CASE("in-place overloads give what functional ones give, or leave their ten
   }
 }
 
-TEST_CASE("out= overloads give what functional ones give, of every size and layout before") {
+TEST_CASE("out= overloads give what functional ones give, of every size and layout before", "[kernels]") {
   Tally tally("out=");
   for (const OpCases& entry : kOpCases) {
     if (entry.out.empty()) continue;

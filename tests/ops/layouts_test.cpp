@@ -76,7 +76,7 @@ void check_layouts(const Sample& sample, Tally& tally) {
 
 }  // namespace
 
-TEST_CASE("results do not depend on strides, and Meta knows their shape, dtype and strides") {
+TEST_CASE("results do not depend on strides, and Meta knows their shape, dtype and strides", "[kernels]") {
   Tally tally("layouts");
   for (const OpCases& entry : kOpCases) {
     if (is_about_memory(entry) || entry.samples.find("requires_grad_(") != std::string_view::npos) continue;
@@ -85,7 +85,7 @@ TEST_CASE("results do not depend on strides, and Meta knows their shape, dtype a
   CHECK(tally.total() >= kOpCases.at_least(3000));
 }
 
-TEST_CASE("broadcasting gives what expanding first gives") {
+TEST_CASE("broadcasting gives what expanding first gives", "[kernels]") {
   Tally tally("broadcasts");
   for (const OpCases& entry : kOpCases) {
     for (const Sample& written : all_samples(entry)) {

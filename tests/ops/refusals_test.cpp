@@ -82,7 +82,8 @@ void check_dtypes(const Sample& sample, Slot slot, const std::string& name, Refu
 
 }  // namespace
 
-TEST_CASE("arguments of other sizes and dtypes give a result that Meta knows, or an error that Meta gives, too") {
+TEST_CASE("arguments of other sizes and dtypes give a result that Meta knows, or an error that Meta gives, too",
+          "[kernels]") {
   RefusalCounts counts;
   for (const OpCases& entry : kOpCases) {
     for (const Sample& sample : written_samples(entry)) {
@@ -97,7 +98,7 @@ TEST_CASE("arguments of other sizes and dtypes give a result that Meta knows, or
   CHECK(counts.errors.total() >= kOpCases.at_least(2000));
 }
 
-TEST_CASE("an undefined tensor, and one on another device, are refused or do not matter") {
+TEST_CASE("an undefined tensor, and one on another device, are refused or do not matter", "[kernels]") {
   RefusalCounts counts;
   for (const OpCases& entry : kOpCases) {
     for (const Sample& sample : written_samples(entry)) {

@@ -3,6 +3,7 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/ops/all.h>
+#include <keyway/tests/campaign.h>
 #include <keyway/tests/ops/samples.h>
 #include <keyway/tests/ops/test_values.h>
 #include <keyway/tools/op_examples/arguments.h>
@@ -158,6 +159,20 @@ std::vector<Sample> all_samples(const OpCases& entry) {
       if (std::optional<Sample> larger = with_sizes(samples[i], sizes)) samples.push_back(std::move(*larger));
     }
   }
+  return samples;
+}
+
+bool can_afford_all_samples() {
+#if defined(KEYWAY_SANITIZED)
+  return campaign(1) > 1;
+#else
+  return true;
+#endif
+}
+
+std::vector<Sample> affordable_samples(const OpCases& entry) {
+  std::vector<Sample> samples = all_samples(entry);
+  if (!can_afford_all_samples() && samples.size() > 2) samples.erase(samples.begin() + 2, samples.end());
   return samples;
 }
 
