@@ -20,7 +20,7 @@ class KEYWAY_API SavedTensorHooks {
  public:
   virtual ~SavedTensorHooks();
   // `tensor` shares memory and version with what is saved, and has no history. A hook that keeps it keeps that memory,
-  // and must detect later in-place changes itself.
+  // and must detect later in-place changes itself. While a hook runs, lazy clones are made at once.
   virtual std::unique_ptr<PackedTensor> pack(const Tensor& tensor) = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <keyway/autograd/saved_variable.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
+#include <keyway/core/tensor/copy_on_write.h>
 
 namespace keyway::inline v1::autograd {
 
@@ -48,6 +49,7 @@ void SavedVariable::pack(const TensorBase& tensor, bool is_output, SavedTensorHo
   has_history_ = tensor.requires_grad();
   if (has_history_) edge_ = history_of(tensor, is_output);
   const SavedTensorHooksGuard without(nullptr);
+  const NoSharing copies;  // the keys of the call, which may be about to write, would know nothing of a lazy clone
   packed_ = hooks.pack(Tensor(alias_of(tensor)));
 }
 

@@ -49,7 +49,7 @@ Door::Door(const Graph& graph) : graph_(graph), argument_count_(graph.argument_c
         first([&](const Input& other) { return memory_of(graph, other.value) == memory_of(graph, inputs[i].value); }));
   }
   const std::vector<bool> is_written = written_memories(graph);
-  for (const Input& input : inputs) writes_inputs_ = writes_inputs_ || is_written[index(memory_of(graph, input.value))];
+  for (const Input& input : inputs) is_written_.push_back(is_written[index(memory_of(graph, input.value))]);
 }
 
 std::vector<Tensor> Door::inputs(ArrayRef<Tensor> arguments) const {
@@ -144,7 +144,8 @@ std::optional<std::string> Door::sharing_mismatch(const std::vector<Tensor>& inp
 std::optional<std::string> Door::overlap_mismatch(const std::vector<Tensor>& inputs) const {
   // Memory that is somebody else's may be so twice; what is allocated for a storage is its own.
   const auto is_foreign = [](const Tensor& tensor) { return !tensor.storage().impl()->resizable(); };
-  if (!writes_inputs_ || std::ranges::none_of(inputs, is_foreign)) return std::nullopt;
+  const bool writes = std::ranges::find(is_written_, true) != is_written_.end();
+  if (!writes || std::ranges::none_of(inputs, is_foreign)) return std::nullopt;
   struct Range {
     std::uintptr_t begin, end;
     std::size_t number;
@@ -158,11 +159,17 @@ std::optional<std::string> Door::overlap_mismatch(const std::vector<Tensor>& inp
       ranges.push_back({begin, begin + bytes, i});
   }
   std::ranges::sort(ranges, {}, &Range::begin);
-  for (std::size_t i = 1; i < ranges.size(); ++i) {
-    if (ranges[i].begin < ranges[i - 1].end)
+  // Of those that begin before, the one that reaches furthest. Where both are only read, they may overlap.
+  Range any{}, written{};
+  for (const Range& range : ranges) {
+    const bool is_written = is_written_[range.number];
+    const Range& before = is_written ? any : written;
+    if (range.begin < before.end)
       return fmt::format(
-          "{} and {} lie in one memory, but in different storages, which a graph that writes cannot follow",
-          name_of(ranges[i - 1].number), name_of(ranges[i].number));
+          "{} and {} lie in one memory, but in different storages, which a graph that writes to it cannot follow",
+          name_of(before.number), name_of(range.number));
+    if (range.end > any.end) any = range;
+    if (is_written && range.end > written.end) written = range;
   }
   return std::nullopt;
 }

@@ -36,7 +36,7 @@ class KEYWAY_API Door {
 
   const Graph& graph_;
   std::size_t argument_count_;
-  bool writes_inputs_ = false;
+  std::vector<bool> is_written_;            // of each input, whether the graph writes to its memory
   std::vector<std::size_t> leaf_;           // of each input that is a gradient, the input that it is the gradient of
   std::vector<std::size_t> same_, shared_;  // the first input that is the same tensor, that lies in the same memory
 };

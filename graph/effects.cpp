@@ -15,10 +15,7 @@ bool draws_random(const OperatorEntry& op) {
   });
 }
 
-bool changes_tensor(const OperatorEntry& op) {
-  constexpr std::string_view kNames[] = {"detach_", "requires_grad_", "retain_grad", "set_", "set_data"};
-  return op.has_tag("inplace_view") || std::ranges::find(kNames, op.schema().name()) != std::end(kNames);
-}
+bool changes_tensor(const OperatorEntry& op) { return op.has_tag("inplace_view") || op.has_tag("history"); }
 
 bool gives_unset_memory(const OperatorEntry& op) { return op.has_tag("uninitialized"); }
 

@@ -257,7 +257,8 @@ TensorBase Frame::result_on_meta(const Node& node) {
 
 std::unique_ptr<DirectCall> Frame::call_watched(const OperatorEntry& op, const Stack& arguments, Stack& results) {
   results = arguments;
-  const DispatchKeySet keys = boxed_call_keys(op, results).remove(Functionality::ADInplaceOrView);
+  const DispatchKeySet keys =
+      boxed_call_keys(op, results).remove(Functionality::ADInplaceOrView).remove(Functionality::CopyOnWrite);
   const Table& table = op.table();
   const Table::Found found = table.find(keys);
   const ErasedKernel& kernel = table.kernel(found.kernel);

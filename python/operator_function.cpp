@@ -151,7 +151,7 @@ void check_backend(const OperatorHandle& op, DispatchKeySet keys, const Stack& s
                   op.name(), to_string(keys), to_string(own));
 }
 
-// redispatch(keys, ...): a call by these keys as they are.
+// redispatch(keys, ...): a call by these keys, and by CopyOnWrite if an argument has it by now.
 nb::object redispatch(PyObject* self, PyObject* const* values, Py_ssize_t size, PyObject* keywords) {
   DispatchKeySet keys;
   KEYWAY_CHECK_AS(Type, size > 0 && nb::try_cast(nb::handle(values[0]), keys),

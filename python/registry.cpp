@@ -127,6 +127,12 @@ void add_registry(nb::module_& module) {
       "_is_cow_tensor", [](const Tensor& tensor) { return tensor.storage().is_shared(); },
       "Whether the tensor's bytes may be shared with a _lazy_clone(), until one of the two is written to.");
   module.def(
+      "_fills_storage",
+      [](const Tensor& tensor) {
+        return tensor.storage() && tensor.is_contiguous() && tensor.nbytes() == tensor.storage().nbytes();
+      },
+      "Whether its elements are all that its storage has, in row-major order.");
+  module.def(
       "_data_address",
       [](const Tensor& tensor) {
         check_has_memory(tensor, "_data_address");

@@ -1,4 +1,5 @@
 #include <keyway/core/base/error.h>
+#include <keyway/core/device/pending_calls.h>
 #include <keyway/nn/serialize/safetensors.h>
 #include <keyway/python/batching.h>
 #include <keyway/python/buffers.h>
@@ -65,16 +66,27 @@ nb::object parse(const nb::bytes& bytes) {
   return to_pair(unlocked([&] { return nn::deserialize_safetensors({bytes.c_str(), bytes.size()}); }));
 }
 
-// The elements as they lie in memory: a tensor of bytes over them. Requires: the tensor is on the CPU, and dense.
-Tensor bytes_of(const Tensor& tensor) {
+void check_has_bytes(const Tensor& tensor) {
   check_has_memory(tensor, "save");
   KEYWAY_CHECK(tensor.is_cpu() && tensor.is_non_overlapping_and_dense(), "the tensor is not dense, or not on the CPU");
+}
+
+// The elements as they lie in memory: a tensor of bytes over them.
+Tensor bytes_of(const Tensor& tensor) {
+  check_has_bytes(tensor);
   const auto start = tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
   auto view = make_intrusive<TensorImpl>(*tensor.impl(), IntArrayRef(), IntArrayRef(), 0, 1);
   const auto count = static_cast<std::int64_t>(tensor.nbytes());
   view->set_dtype(kByte);
   view->set_geometry({count}, {1}, start, count);
   return TensorBase(std::move(view));
+}
+
+// The same as an object of Python's. Reading them ends no sharing of a lazy clone.
+nb::bytes copy_of_bytes(const Tensor& tensor) {
+  check_has_bytes(tensor);
+  make_calls_pending_for(tensor);
+  return nb::bytes(tensor.const_data_ptr(), tensor.nbytes());
 }
 
 // A new tensor of a class with a copy of elements that bytes_of gave, whatever they come from.
@@ -104,6 +116,7 @@ void add_serialization(nb::module_& module) {
   module.def("_load_safetensors", load);
   module.def("_parse_safetensors", parse);
   module.def("_bytes_of", bytes_of);
+  module.def("_copy_of_bytes", copy_of_bytes);
   module.def("_tensor_of_bytes", tensor_of_bytes_of);
   module.def("_storage_address",
              [](const Tensor& tensor) { return reinterpret_cast<std::uintptr_t>(tensor.storage().impl()); });

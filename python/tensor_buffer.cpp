@@ -50,12 +50,12 @@ void get_buffer(PyObject* self, Py_buffer* view, int flags) {
   if (const char* const why = why_not(tensor, flags)) refuse_buffer(why);
   auto kept = std::make_unique<ExportedBuffer>();
   kept->storage = tensor.storage();
-  tensor.storage().impl()->forbid_resize();
   kept->sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
   for (const std::int64_t stride : tensor.strides())
     kept->strides.push_back(stride * static_cast<Py_ssize_t>(tensor.itemsize()));
   static char nothing = 0;  // where no elements are
   view->buf = tensor.numel() == 0 ? &nothing : tensor.data_ptr();
+  tensor.storage().impl()->forbid_resize();  // of bytes of its own, for which there was memory
   view->len = static_cast<Py_ssize_t>(tensor.nbytes());
   view->itemsize = static_cast<Py_ssize_t>(tensor.itemsize());
   view->readonly = 0;

@@ -16,6 +16,7 @@ constexpr std::string_view kTags[] = {
     "core",                     // of the Core ATen set
     "data_dependent_shape",     // sizes of results depend on data
     "factory",                  // makes a tensor from no tensor: implied by the schema
+    "history",                  // changes what autograd knows of its argument, or whose memory it has, and no element
     "in_place_safe",            // out may be exactly one of the inputs, element on element
     "inplace_view",             // changes the geometry of its argument
     "nondeterministic",         // not the same value each time, but for no generator's sake

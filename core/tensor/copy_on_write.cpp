@@ -13,6 +13,13 @@
 
 namespace keyway::inline v1 {
 
+namespace {
+
+// Two threads may clone one tensor at once.
+constinit ForkSafeMutex sharing(LockOrder::Sharing);
+
+}  // namespace
+
 // The owner of bytes that several storages refer to; each counts as one reference.
 class SharedBytes final : public RefCounted {
  public:
@@ -20,31 +27,46 @@ class SharedBytes final : public RefCounted {
   static Storage share(StorageImpl& storage) {
     auto made = make_intrusive<StorageImpl>(DataPtr(nullptr, storage.device()), storage.nbytes(), /*resizable=*/true);
     void* const data = storage.data();
-    if (!storage.is_shared()) {
+    // The last one to have bytes keeps their owner, which is enough for the next time.
+    if (storage.data_.deleter() != let_go) {
       auto bytes = make_intrusive<SharedBytes>();
       SharedBytes& own = *bytes;
       own.data_ = storage.data_.exchange(data, bytes.release(), let_go);
-      storage.is_shared_.store(true, std::memory_order_release);
     }
+    storage.is_shared_.store(true, std::memory_order_release);
     made->data_ = DataPtr(data, intrusive_ptr<SharedBytes>::retain(of(storage)).release(), let_go, storage.device());
     made->is_shared_.store(true, std::memory_order_release);
     return Storage(std::move(made));
   }
 
-  // Gives a storage bytes of its own. `kept`: who reads at the old address may go on, as the storage keeps what was
-  // there. Requires: the storage shares.
-  static void end_sharing(StorageImpl& storage, bool kept) {
+  // Gives a storage bytes of its own. Requires: the storage shares, and no other thread uses it.
+  static void end_sharing(StorageImpl& storage) {
     // The last one has them for itself: whoever shared them has read what it wanted.
-    if (of(storage)->use_count() != 1) {
-      auto own = std::make_unique<OwnBytes>();
-      own->data = allocate(storage.nbytes());
-      std::memcpy(own->data.get(), storage.data(), storage.nbytes());
-      void* const data = own->data.get();
-      OwnBytes& memory = *own;
-      DataPtr before = storage.data_.exchange(data, own.release(), OwnBytes::free);
-      if (kept) memory.before = std::move(before);
+    if (of(storage)->use_count() != 1) (void)take_over(storage, copy_of(storage.nbytes(), storage.data()));
+    note_own(storage);
+  }
+
+  // The same while other threads read, or do the same: who reads at the old address may go on, as the storage keeps
+  // what was there. Other threads may share bytes while these are copied.
+  static void end_sharing_beside_readers(StorageImpl& storage) {
+    intrusive_ptr<SharedBytes> held;  // another holder, so that nobody takes them for its own
+    {
+      const std::lock_guard lock(sharing);
+      if (!storage.is_shared()) return;
+      if (of(storage)->use_count() == 1) return note_own(storage);
+      held = intrusive_ptr<SharedBytes>::retain(of(storage));
     }
-    storage.is_shared_.store(false, std::memory_order_release);
+    std::unique_ptr<OwnBytes> own = copy_of(storage.nbytes(), held->data_.get());
+    const std::lock_guard lock(sharing);
+    if (!storage.is_shared()) return;  // another thread was first
+    OwnBytes& memory = *own;
+    memory.before = take_over(storage, std::move(own));
+    note_own(storage);
+  }
+
+  // Frees what a storage keeps for those who read beside the end of its sharing. Requires: no other thread uses it.
+  static void free_kept(const StorageImpl& storage) {
+    if (storage.data_.deleter() == OwnBytes::free) static_cast<OwnBytes*>(storage.data_.context())->before = DataPtr();
   }
 
   // Memory within a storage's own block cannot be handed over, nor what nobody frees.
@@ -61,6 +83,18 @@ class SharedBytes final : public RefCounted {
     return is_default ? host_allocator().allocate(bytes)
                       : allocate_held(Device(DeviceType::CPU), ResourceKind::Memory, bytes);
   }
+  static std::unique_ptr<OwnBytes> copy_of(std::size_t bytes, const void* data) {
+    auto own = std::make_unique<OwnBytes>();
+    own->data = allocate(bytes);
+    std::memcpy(own->data.get(), data, bytes);
+    return own;
+  }
+  // Gives what the storage owned.
+  static DataPtr take_over(StorageImpl& storage, std::unique_ptr<OwnBytes> own) {
+    void* const data = own->data.get();
+    return storage.data_.exchange(data, own.release(), OwnBytes::free);
+  }
+  static void note_own(StorageImpl& storage) { storage.is_shared_.store(false, std::memory_order_release); }
   static SharedBytes* of(const StorageImpl& storage) { return static_cast<SharedBytes*>(storage.data_.context()); }
   static void let_go(void* bytes) { intrusive_ptr<SharedBytes>::adopt(static_cast<SharedBytes*>(bytes)); }
 
@@ -70,9 +104,6 @@ class SharedBytes final : public RefCounted {
 namespace {
 
 constinit thread_local bool may_share = true;
-
-// Two threads may clone one tensor at once.
-constinit ForkSafeMutex sharing(LockOrder::Sharing);
 
 // Keys of tensors that have memory of their own, whose calls come to the backend.
 constexpr DispatchKeySet kPlainKeys = DispatchKeySet(Functionality::Dense) | DispatchKeySet(DeviceType::CPU) |
@@ -90,7 +121,7 @@ bool can_share(const TensorBase& tensor) {
 }  // namespace
 
 TensorBase share_bytes(const TensorBase& tensor) {
-  if (is_pinned(tensor)) return {};
+  if (is_pinned(tensor)) return {};  // by others than make_pinned_tensor(), which says so itself
   const Storage& storage = tensor.storage();
   Storage made;
   {
@@ -118,7 +149,12 @@ TensorBase share_bytes(const TensorBase& tensor) {
 }
 
 void own_bytes(const Storage& storage) {
-  if (storage.is_shared()) SharedBytes::end_sharing(*storage.impl(), /*kept=*/false);
+  if (!storage) return;
+  if (storage.is_shared()) {
+    SharedBytes::end_sharing(*storage.impl());
+  } else {
+    SharedBytes::free_kept(*storage.impl());
+  }
 }
 
 void expose_bytes(const Storage& storage) {
@@ -127,9 +163,7 @@ void expose_bytes(const Storage& storage) {
     storage.impl()->note_exposed();
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
-  if (!storage.is_shared()) return;
-  const std::lock_guard lock(sharing);
-  if (storage.is_shared()) SharedBytes::end_sharing(*storage.impl(), /*kept=*/true);
+  if (storage.is_shared()) SharedBytes::end_sharing_beside_readers(*storage.impl());
 }
 
 void own_bytes(const TensorBase& tensor) {

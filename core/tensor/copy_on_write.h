@@ -3,7 +3,8 @@
 //
 // - A call that writes to an argument does so on its way to the backend: all tensors over a storage that shares bytes
 //   have the key CopyOnWrite, at which the operators that write have a fallback
-//   (dispatch/registry/copy_on_write_kernel.h). The others skip the key, so reading costs nothing.
+//   (dispatch/registry/copy_on_write_kernel.h). The others skip the key, so reading costs nothing. Who computed the
+//   keys of such a call before other code ran asks with_sharing() for this one (dispatch/call/sharing_keys.h).
 // - Who asks a tensor for an address to write to, or to keep, gets one of its own bytes: mutable_data_ptr() of
 //   TensorBase, data_ptr() of Tensor.
 // - Code that writes by other ways, such as a plan of a graph, calls own_bytes().
@@ -19,14 +20,16 @@ namespace keyway::inline v1 {
 // would not have the key. May be called while other threads read the tensor. Requires: the fallback is registered.
 KEYWAY_API TensorBase share_bytes(const TensorBase& tensor);
 
-// Gives a storage bytes of its own if others share them; the last one keeps those that there are. Those who share them
-// may do so at once in several threads. Requires: no other thread uses this storage meanwhile.
+// Gives a storage bytes of its own if others share them; the last one keeps those that there are. What expose_bytes()
+// kept for readers is freed. Those who share them may do so at once in several threads. Requires: no other thread uses
+// this storage meanwhile.
 KEYWAY_API void own_bytes(const Storage& storage);
 // The same for a tensor that is written to, which needs the key no longer.
 KEYWAY_API void own_bytes(const TensorBase& tensor);
 
 // Says that somebody has the address of a storage, and may write there: it has bytes of its own, and shares none later.
-// May be called while other threads read, or do the same. Requires: there is a storage.
+// May be called while other threads read, or do the same: until the next own_bytes() the storage keeps the bytes that
+// they may still be reading. Requires: there is a storage.
 KEYWAY_API void expose_bytes(const Storage& storage);
 
 // While it lives, this thread shares no bytes: for code that writes to tensors without a call of an operator.

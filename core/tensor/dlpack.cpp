@@ -77,7 +77,6 @@ Managed* export_tensor(const TensorBase& tensor, std::uint64_t flags) {
   make_calls_pending_for(tensor);
   auto exported = std::make_unique<Exported<Managed>>();
   exported->storage = tensor.storage();
-  exported->storage.impl()->forbid_resize();
   exported->sizes = DimVector(tensor.sizes());
   exported->strides = DimVector(tensor.strides());
   Managed& managed = exported->managed;
@@ -88,6 +87,7 @@ Managed* export_tensor(const TensorBase& tensor, std::uint64_t flags) {
                        .shape = exported->sizes.data(),
                        .strides = exported->strides.data(),
                        .byte_offset = 0};
+  exported->storage.impl()->forbid_resize();  // of bytes of its own, for which there was memory
   managed.deleter = [](Managed* self) { delete static_cast<Exported<Managed>*>(self->manager_ctx); };
   if constexpr (kIsVersioned<Managed>) {
     managed.version = kVersion;

@@ -13,7 +13,16 @@ TensorBase make_pinned_tensor(IntArrayRef sizes, IntArrayRef strides, ScalarType
   const std::size_t bytes = checked_nbytes(sizes, all, 0, element_size(dtype));
   Storage storage(
       make_intrusive<StorageImpl>(allocate_held(Device(devices), ResourceKind::Pinned, bytes), bytes, true));
+  storage.impl()->note_exposed();  // to devices: a copy in bytes of its own would not be pinned
   return TensorBase(make_intrusive<TensorImpl>(std::move(storage), dtype, sizes, all, numel, strides.empty()));
+}
+
+std::optional<DeviceType> pinned_for(const TensorBase& tensor) {
+  for (int number = 0; number < kNumDeviceTypes; ++number) {
+    const auto devices = static_cast<DeviceType>(number);
+    if (devices != DeviceType::CPU && is_pinned(tensor, devices)) return devices;
+  }
+  return std::nullopt;
 }
 
 bool is_pinned(const TensorBase& tensor, DeviceType devices) {

@@ -4,6 +4,8 @@
 
 #include <keyway/core/tensor/tensor_base.h>
 
+#include <optional>
+
 namespace keyway::inline v1 {
 
 // A new uninitialised tensor on the CPU in memory that is pinned for devices of type `devices`; contiguous if `strides`
@@ -11,6 +13,10 @@ namespace keyway::inline v1 {
 // backend has no pinned memory.
 KEYWAY_API TensorBase make_pinned_tensor(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device,
                                          DeviceType devices = DeviceType::CUDA);
+
+// The devices that the memory of `tensor`, on the CPU, is pinned for; nothing if it is not, or has no elements. Loads
+// no backend.
+KEYWAY_API std::optional<DeviceType> pinned_for(const TensorBase& tensor);
 
 // Whether `tensor` has elements, and they lie in memory of the CPU that is pinned for devices of type `devices`. Loads
 // no backend: nothing is pinned for one that is not there.

@@ -45,15 +45,16 @@ class KEYWAY_API StorageImpl final : public RefCounted {
   void* data() const { return data_.get(); }
   std::size_t nbytes() const { return bytes_; }
   Device device() const { return data_.device(); }
-  bool resizable() const { return resizable_; }
+  bool resizable() const { return resizable_.load(std::memory_order_relaxed); }
 
   // Writers of one storage must be ordered by the caller, as for its bytes; so the increment is no
   // read-modify-write.
   std::uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.store(version() + 1, std::memory_order_relaxed); }
 
-  // For bytes whose address somebody else has: an array of NumPy's, say, that was made of them.
-  void forbid_resize() { resizable_ = false; }
+  // For bytes whose address somebody else has: an array of NumPy's, say, that was made of them. Other threads may ask
+  // meanwhile.
+  void forbid_resize() { resizable_.store(false, std::memory_order_relaxed); }
 
   // Replaces the bytes; the old ones are freed. Requires: nobody uses them.
   void set_data(DataPtr data, std::size_t bytes) {
@@ -87,8 +88,7 @@ class KEYWAY_API StorageImpl final : public RefCounted {
   std::size_t bytes_;
   std::size_t block_bytes_;
   std::atomic<std::uint32_t> version_{0};
-  bool resizable_ = true;
-  std::atomic<bool> is_shared_{false}, is_exposed_{false};
+  std::atomic<bool> resizable_{true}, is_shared_{false}, is_exposed_{false};
 };
 static_assert(sizeof(StorageImpl) <= 128);
 

@@ -112,8 +112,8 @@ void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef stri
       storage.set_data(DataPtr(nullptr, tensor.device()), bytes);
     } else {
       const OptionalDeviceGuard guard(tensor.is_cpu() ? std::nullopt : std::optional(tensor.device()));
-      const bool pinned = is_pinned(tensor);
-      const DeviceType type = pinned ? DeviceType::CUDA : tensor.device().type();
+      const std::optional<DeviceType> pinned = pinned_for(tensor);
+      const DeviceType type = pinned.value_or(tensor.device().type());
       DataPtr data = type == DeviceType::CPU && find_allocator(type) == &host_allocator()
                          ? host_allocator().allocate(bytes)
                          : allocate_held(Device(type), pinned ? ResourceKind::Pinned : ResourceKind::Memory, bytes);

@@ -12,9 +12,9 @@ namespace {
 void call_with_own_bytes(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
   const ArgumentList arguments = op.schema().arguments();
   const std::size_t first = stack.size() - arguments.size();
-  // What gives a tensor another geometry alone writes no bytes.
-  const bool is_geometry = op.has_tag("inplace_view") && !op.has_tag("nondeterministic");
-  for (std::size_t i = 0; i < arguments.size() && !is_geometry; ++i) {
+  // What gives a tensor another geometry or another history alone writes no bytes.
+  const bool writes_bytes = !op.has_tag("history") && (!op.has_tag("inplace_view") || op.has_tag("nondeterministic"));
+  for (std::size_t i = 0; i < arguments.size() && writes_bytes; ++i) {
     if (arguments[i].is_write())
       for_each_tensor({&stack[first + i], 1}, [](const TensorBase& tensor) { own_bytes(tensor); });
   }

@@ -3,6 +3,7 @@
 
 #include <keyway/dispatch/call/call.h>
 #include <keyway/dispatch/call/operator_entry.h>
+#include <keyway/dispatch/call/sharing_keys.h>
 #include <keyway/dispatch/call/user_kernel.h>
 #include <keyway/dispatch/registry/resolver.h>
 
@@ -109,7 +110,10 @@ class OperatorHandle {
   void call_boxed(Stack& stack) const { keyway::call_boxed(*entry_, stack); }
   void callBoxed(Stack& stack) const { call_boxed(stack); }  // PyTorch's spellings
   void callBoxed(Stack* stack) const { call_boxed(*stack); }
-  void redispatch_boxed(DispatchKeySet keys, Stack& stack) const { keyway::redispatch_boxed(*entry_, keys, stack); }
+  // By keys that a kernel was called with, or a tensor had; what the call writes to may share its bytes since.
+  void redispatch_boxed(DispatchKeySet keys, Stack& stack) const {
+    redispatch_boxed_with_sharing(*entry_, keys, stack);
+  }
   // Sig may be any C++ signature that a kernel of this schema could have, such as one with std::vector for ArrayRef.
   // Throws keyway::Error(Type) with both texts if it does not fit the schema.
   template <typename Sig>
@@ -138,7 +142,7 @@ class TypedOperatorHandle<R(Args...)> : public OperatorHandle {
   }
   R redispatch(DispatchKeySet keys, Args... args) const {
     return result_of([&]() -> decltype(auto) {
-      return Caller<Canonical>::redispatch(
+      return SharingCaller<Canonical>::redispatch(
           entry(), keys, detail::as_kernel_arg<typename detail::Param<Args>::Canonical, Args>(args)...);
     });
   }

@@ -1,8 +1,11 @@
+#include <keyway/core/schema/schema.h>
+#include <keyway/core/tensor/copy_on_write.h>
 #include <keyway/dispatch/registry/observer.h>
 #include <keyway/dispatch/registry/registry.h>
 
 #include <algorithm>
 #include <new>
+#include <optional>
 
 namespace keyway::inline v1 {
 
@@ -46,6 +49,9 @@ void observed_kernel(const OperatorEntry& op, const KernelBase& kernel, Dispatch
     const ErasedKernel& real = table.kernel(kernel.index);
     return real.boxed(op, real, keys, stack);
   }
+  // What an observer cloned lazily before a call would be written to by keys that were right before.
+  std::optional<NoSharing> copies;
+  if (op.schema().is_mutable()) copies.emplace();
   const Running running{*observers, table.kernel(kernel.index)};
   const std::size_t arguments = std::min<std::size_t>(op.info().boxed.arguments, stack.size());
   call_next({op, table.info[kernel.index], keys, stack, stack.size() - arguments, call_next, &running, 0});

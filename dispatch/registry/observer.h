@@ -34,7 +34,7 @@ class KEYWAY_API CallObserver {
  public:
   virtual ~CallObserver();
   // From any thread, several at a time. Calls call.proceed(), and may look at the stack before and after. Its own calls
-  // of operators are observed too.
+  // of operators are observed too. While a call that writes is observed, lazy clones are made at once.
   virtual void call(const ObservedCall& call) = 0;
 };
 

@@ -7,6 +7,7 @@ using namespace keyway;
 using keyway::testing::error_of;
 using keyway::testing::FakeAllocator;
 using keyway::testing::FakeDevices;
+using keyway::testing::PluggedAllocator;
 
 namespace {
 
@@ -41,19 +42,6 @@ class FakeCache final : public DeviceAllocator {
   FakeAllocator memory_;
 };
 
-// Plugs an allocator in as long as it lives.
-class Plugged {
- public:
-  Plugged(DeviceType type, Allocator& allocator) : type_(type), before_(set_allocator(type, &allocator)) {}
-  ~Plugged() { set_allocator(type_, before_); }
-  Plugged(const Plugged&) = delete;
-  Plugged& operator=(const Plugged&) = delete;
-
- private:
-  DeviceType type_;
-  Allocator* before_;
-};
-
 TensorBase tensor_on(Device device, std::int64_t size) {
   return TensorBase(make_intrusive<TensorImpl>(make_storage(static_cast<std::size_t>(size) * 4, device), kFloat,
                                                IntArrayRef({size}), IntArrayRef({1}), size, true));
@@ -65,7 +53,7 @@ TEST_CASE("a cache is asked about the current device where none is named") {
   FakeDevices npu;
   const auto registration = register_device_guard(npu);
   FakeCache cache(npu);
-  const Plugged plugged(npu.type(), cache);
+  const PluggedAllocator plugged(npu.type(), cache);
   CHECK(find_device_allocator(npu.type()) == &cache);
   const DeviceGuard guard(npu.device(1));
   (void)memory_stats(npu.type());
@@ -93,7 +81,7 @@ TEST_CASE("record_stream names the storage's memory, and nothing where there is 
   FakeDevices npu;
   const auto registration = register_device_guard(npu);
   FakeCache cache(npu);
-  const Plugged plugged(npu.type(), cache);
+  const PluggedAllocator plugged(npu.type(), cache);
   const TensorBase x = tensor_on(npu.device(0), 8);
   const Stream stream = new_stream(npu.device(1));
   record_stream(x, stream);
@@ -114,7 +102,7 @@ TEST_CASE("an allocator without a cache says so, and the CPU's names what it has
   FakeDevices npu;
   const auto registration = register_device_guard(npu);
   FakeAllocator plain(npu);
-  const Plugged plugged(npu.type(), plain);
+  const PluggedAllocator plugged(npu.type(), plain);
   CHECK(find_device_allocator(npu.type()) == nullptr);
   CHECK(error_of([&] { (void)memory_stats(npu.type()); }) ==
         "the allocator of device type npu keeps no memory for reuse");

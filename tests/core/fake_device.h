@@ -164,4 +164,17 @@ class FakeAllocator final : public Allocator {
   const FakeDevices& devices_;
 };
 
+// Plugs an allocator in as long as it lives.
+class PluggedAllocator {
+ public:
+  PluggedAllocator(DeviceType type, Allocator& allocator) : type_(type), before_(set_allocator(type, &allocator)) {}
+  ~PluggedAllocator() { set_allocator(type_, before_); }
+  PluggedAllocator(const PluggedAllocator&) = delete;
+  PluggedAllocator& operator=(const PluggedAllocator&) = delete;
+
+ private:
+  DeviceType type_;
+  Allocator* before_;
+};
+
 }  // namespace keyway::inline v1::testing

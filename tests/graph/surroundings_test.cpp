@@ -81,6 +81,21 @@ TEST_CASE("a graph that writes does not hold for two storages over one memory") 
   CHECK(plan.run({from_blob(apart, {3}), from_blob(apart + 3, {3})})[0].equal(tensor({5.0f, 6.0f, 7.0f})));
 }
 
+TEST_CASE("storages over one memory may overlap where both are only read") {
+  const testing::Program program = [](const std::vector<Tensor>& in) {
+    in[0].mul_(2);
+    return std::vector<Tensor>{in[1].sum() + in[2]};
+  };
+  Plan plan(captured(program, {tensor({1.0f}), tensor({1.0f, 2.0f, 3.0f}), tensor({1.0f})}));
+  float written[1] = {5}, memory[3] = {1, 2, 3};
+  const Tensor whole = from_blob(memory, {3}), second = from_blob(memory + 1, {1}), last = from_blob(memory + 2, {1});
+  CHECK(plan.run({from_blob(written, {1}), whole, second})[0].equal(tensor({8.0f})));
+  CHECK(written[0] == 10);
+  // The one that begins first reaches over that which begins next.
+  CHECK_THROWS_WITH(plan.run({last, whole, second}), Contains("argument 1 and argument 0 lie in one memory"));
+  CHECK(memory[2] == 3);
+}
+
 TEST_CASE("a graph does not hold for a leaf with other hooks") {
   const Tensor weight = tensor({1.0f, 2.0f}).requires_grad_(), x = tensor({3.0f, 4.0f});
   const auto program = [&](const Tensor& in) { return autograd::grad({(in * weight).sum()}, {weight})[0]; };

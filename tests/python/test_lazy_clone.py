@@ -1,14 +1,14 @@
 """Lazy clones: tensors that share their bytes until one of them is written to, and are to everybody else like clones."""
 
 import copy
-import io
 import pickle
 import threading
 
 import pytest
 
 import keyway
-from keyway import _C
+from keyway import _C, DispatchKeySet
+from keyway.library import Library
 
 COUNT = 10_000  # elements that do not fit into the storage's own block
 
@@ -53,6 +53,84 @@ def test_a_write_is_seen_by_one_side_alone(write, first):
     assert not _C._is_cow_tensor(written)
     assert _C._data_address(other) == address and other._version == version
     assert other.tolist() == list(range(COUNT))
+
+
+def test_keys_from_before_a_clone_was_made_write_to_bytes_of_ones_own():
+    x = keyway.zeros(COUNT)
+    keys = keyway.dispatch_keys(x)
+    y = x._lazy_clone()
+    assert _C._is_cow_tensor(y)
+    keyway.ops.keyway.add_.Tensor.redispatch(keys, x, keyway.ones(COUNT))
+    assert x[0] == 1 and y[0] == 0
+
+
+def test_a_kernel_may_clone_what_it_has_written_to_below():
+    before = []
+
+    def kernel(keys, self, other):
+        before.append(self._lazy_clone())
+        return keyway.ops.keyway.mul_.Tensor.redispatch(keys & DispatchKeySet.full_after("Autograd"), self, other)
+
+    x, w = keyway.ones(COUNT), keyway.full((COUNT,), 3.0, requires_grad=True)
+    with Library("keyway", "IMPL", "Autograd") as library:
+        library.impl("mul_.Tensor", kernel, with_keyset=True)
+        x.mul_(w)
+    assert x[0] == 3 and before[0][0] == 1
+
+
+def test_a_hook_of_saved_tensors_may_clone_what_is_about_to_be_written_to():
+    clones = []
+
+    def pack(tensor):
+        with keyway.no_grad():
+            clones.append(x._lazy_clone())
+        return tensor
+
+    x, w = keyway.full((COUNT,), 2.0), keyway.full((COUNT,), 3.0, requires_grad=True)
+    with keyway.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        x.mul_(w)
+    assert clones and all(clone[0] == 2 for clone in clones)
+    x.sum().backward()
+    assert x.detach()[0] == 6 and w.grad[0] == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.requires_grad_(),
+        lambda t: t.requires_grad_(False),
+        lambda t: t.detach_(),
+        lambda t: setattr(t, "requires_grad", True),
+        lambda t: keyway.nn.Parameter(t),
+        lambda t: keyway.nn.Buffer(t),
+        lambda t: copy.copy(t),
+    ],
+    ids=["requires_grad_", "frozen", "detach_", "attribute", "parameter", "buffer", "copy"],
+)
+def test_what_changes_a_history_alone_ends_no_sharing(change):
+    x, y = pair()
+    change(y)
+    assert _C._is_cow_tensor(y) and _C._data_address(x) == _C._data_address(y)
+
+
+def test_a_gradient_may_be_kept_of_what_shares_bytes():
+    x = keyway.rand(COUNT, requires_grad=True)
+    y = x._lazy_clone()
+    y.retain_grad()
+    assert _C._data_address(x) == _C._data_address(y)
+    (2 * y).sum().backward()
+    assert y.grad[0] == x.grad[0] == 2
+
+
+def test_a_parameter_whose_data_is_exchanged_lets_go_of_what_it_shared():
+    p = keyway.nn.Parameter(keyway.zeros(COUNT))
+    with keyway.no_grad():
+        shared = p._lazy_clone()
+    assert _C._is_cow_tensor(p)
+    p.data = keyway.ones(COUNT)
+    with keyway.no_grad():
+        p.add_(1)
+    assert p[0] == 2 and shared[0] == 0
 
 
 def test_the_last_one_keeps_the_bytes():
@@ -211,6 +289,7 @@ def test_a_copy_of_a_module_is_not_trained_with_it():
     model = keyway.nn.Linear(100, 200)
     copied = copy.deepcopy(model)
     assert copied.weight.requires_grad and copied.weight.is_leaf
+    assert _C._data_address(copied.weight) == _C._data_address(model.weight)
     before = copied.weight.detach().clone()
     optimizer = keyway.optim.SGD(model.parameters(), lr=0.1)
     model(keyway.rand(3, 100)).sum().backward()
@@ -218,11 +297,35 @@ def test_a_copy_of_a_module_is_not_trained_with_it():
     assert not model.weight.equal(before) and copied.weight.equal(before)
 
 
-def test_pickling_keeps_the_elements():
-    _, y = pair()
-    file = io.BytesIO()
-    pickle.dump(y, file)
-    assert pickle.loads(file.getvalue()).equal(y)
+def test_freezing_a_copy_of_a_module_ends_no_sharing():
+    model = keyway.nn.Linear(100, 200)
+    copied = copy.deepcopy(model).requires_grad_(False)
+    assert not copied.weight.requires_grad and model.weight.requires_grad
+    assert _C._data_address(copied.weight) == _C._data_address(model.weight)
+
+
+def test_a_copy_of_a_parameter_has_its_strides_and_its_elements_alone():
+    kept = keyway.arange(2 * COUNT, dtype=keyway.float32)
+    images = keyway.rand(4, 3, 40, 40).to(memory_format=keyway.channels_last)
+    for data in (kept[:COUNT], keyway.rand(100, 100).t(), images):
+        elements = data.clone()
+        parameter = keyway.nn.Parameter(data, requires_grad=False)
+        copied = copy.deepcopy(parameter)
+        parameter.zero_()
+        assert type(copied) is keyway.nn.Parameter and not copied.requires_grad
+        assert copied.equal(elements) and copied.stride() == data.stride()
+        assert _C._whole_storage(copied).numel() == data.numel()
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickling_keeps_the_elements(protocol):
+    x, y = pair()
+    assert pickle.loads(pickle.dumps(y, protocol)).equal(x)
+    if protocol < 5:  # later ones give the memory itself to who asks for it
+        assert _C._is_cow_tensor(y) and _C._data_address(x) == _C._data_address(y)
+    for tensor in (keyway.empty(0, 3), keyway.rand(3, 4).t(), keyway.tensor([True, False])):
+        copied = pickle.loads(pickle.dumps(tensor, protocol))
+        assert copied.equal(tensor) and copied.stride() == tensor.stride() and copied.dtype == tensor.dtype
 
 
 def test_threads_write_to_their_own_clones():

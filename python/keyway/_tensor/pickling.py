@@ -49,7 +49,7 @@ def _parts_of_wrapper(tensor: _C.Tensor) -> tuple[Any, ...]:
 def _as(cls: type[_C.Tensor], tensor: _C.Tensor, requires_grad: bool) -> _C.Tensor:
     if cls is not _C.Tensor:
         return cls._make_subclass(cls, tensor, requires_grad)
-    return tensor.requires_grad_() if requires_grad else tensor  # a call that writes would end sharing
+    return tensor.requires_grad_(requires_grad)
 
 
 def _reduce(self: _C.Tensor, protocol: Any = None) -> tuple[Any, ...]:
@@ -63,10 +63,12 @@ def _reduce(self: _C.Tensor, protocol: Any = None) -> tuple[Any, ...]:
         plain = plain.to(device="cpu")
         if not plain.is_contiguous():
             plain = plain.clone()  # dense, in the order of dimensions that the tensor has in memory
-        elements = memoryview(_C._bytes_of(plain))
-        from pickle import PickleBuffer  # here, for it takes long
+        if int(protocol) >= 5:
+            from pickle import PickleBuffer  # here, for it takes long
 
-        data = PickleBuffer(elements) if int(protocol) >= 5 else bytes(elements)
+            data = PickleBuffer(memoryview(_C._bytes_of(plain)))
+        else:
+            data = _C._copy_of_bytes(plain)
     parts = (type(self), data, self.dtype, tuple(plain.shape), tuple(plain.stride()), str(self.device),
              self.requires_grad)  # fmt: skip
     return _rebuild, parts, _state(self)

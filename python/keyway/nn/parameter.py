@@ -44,8 +44,12 @@ class Parameter(Tensor, metaclass=_ParameterClass):
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         known = memo.get(id(self))
         if known is None:
-            known = type(self)(self.detach().clone(memory_format=_C.preserve_format), self.requires_grad)
-            memo[id(self)] = known
+            if _C._fills_storage(self):
+                with keyway.no_grad():  # not of a detached tensor, which would be a second one over the storage
+                    data = self._lazy_clone()
+            else:
+                data = self.detach().clone(memory_format=_C.preserve_format)
+            known = memo[id(self)] = type(self)(data, self.requires_grad)
         return known
 
     def __repr__(self) -> str:
