@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 namespace keyway::inline v1::graph {
@@ -45,6 +44,7 @@ class KEYWAY_API Plan {
     std::size_t parallel_parts;  // how many parts there are
     std::size_t arena_bytes;     // of the memory that values share
     std::size_t live_bytes;      // the most of it that is needed at one time
+    std::size_t learned_runs;    // how many runs made the graph ready
   };
   // Of a frame that is ready; all zero before the first run.
   Statistics statistics() const;
@@ -55,9 +55,9 @@ class KEYWAY_API Plan {
 
   Graph graph_;
   Door door_;
-  mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Frame>> frames_;  // that no run uses
-  std::atomic<bool> is_fixed_ = true;           // false once a run gave a tensor other sizes in place
+  std::atomic<std::size_t> learned_runs_ = 0;
+  std::atomic<bool> is_fixed_ = true;  // false once a run gave a tensor other sizes in place
 };
 
 }  // namespace keyway::inline v1::graph
