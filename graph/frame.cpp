@@ -84,7 +84,6 @@ bool Frame::is_fixed() const {
 }
 
 bool Frame::is_current() const {
-  if (most_parts_ != 0 && most_parts_ != most_parts()) return false;
   return std::ranges::all_of(tables_, [](const auto& each) { return &each.first->table() == each.second; });
 }
 
@@ -324,7 +323,8 @@ void Frame::lay_out_memory() {
   for (std::size_t memory = 0; memory < bytes.size(); ++memory) {
     if (!in_memory_[memory].empty() && places_[memory] == Place::Arena) bytes[memory] = lifetimes_[memory].bytes;
   }
-  const std::vector<Section> sections = runner_ != nullptr ? runner_->sections() : in_order(steps_.size());
+  laid_out_for_ = runner_ != nullptr && runner_->has_parallel() ? runner_ : nullptr;
+  const std::vector<Section> sections = laid_out_for_ != nullptr ? runner_->sections() : in_order(steps_.size());
   const std::vector<std::vector<std::size_t>> uses = uses_of_memories(uses_, bytes.size());
   const std::vector<std::size_t> homes = homes_of(heirs_, uses, sections);
   layout_ = lay_out(bytes, homes, uses, sections);
@@ -449,21 +449,26 @@ StepUse Frame::use_of(const Step& step) const {
 
 void Frame::find_sections() {
   for (const Step& step : steps_) uses_.push_back(use_of(step));
-  if (steps_.size() < 2) return;
-  const bool is_forced = ForcedSections::are_asked_for();
-  if (!is_forced) most_parts_ = most_parts();
-  runner_ = std::make_unique<SectionRunner>(uses_, is_forced ? 3 : most_parts_, is_forced);
+  if (is_forced_) use_runner(3);
+}
+
+void Frame::use_runner(std::size_t most) {
+  most_parts_ = most;
+  runner_ =
+      most > 1 && steps_.size() > 1 ? &runners_.try_emplace(most, uses_, most, is_forced_).first->second : nullptr;
 }
 
 void Frame::follow_sections() {
-  const bool are_others = runner_->learn();
-  if (runner_->is_short()) most_parts_ = 0;
-  if (runner_->is_in_order()) runner_ = nullptr;
-  if (are_others) lay_out_memory();
+  const std::size_t most = is_forced_ ? most_parts_ : most_parts();
+  if (most != most_parts_) use_runner(most);
+  const bool are_others = runner_ != nullptr && runner_->learn();
+  const SectionRunner* const beside = runner_ != nullptr && runner_->has_parallel() ? runner_ : nullptr;
+  if (are_others || beside != laid_out_for_) lay_out_memory();
 }
 
 void Frame::make_steps() {
-  if (runner_ != nullptr) return runner_->run([this](std::size_t step) { make_call(steps_[step]); });
+  if (runner_ != nullptr && !runner_->is_in_order())
+    return runner_->run([this](std::size_t step) { make_call(steps_[step]); });
   for (Step& step : steps_) make_call(step);
 }
 
@@ -507,7 +512,7 @@ std::vector<Tensor> Frame::run(const std::vector<Tensor>& inputs) {
       frame.release();
     }
   } released{*this, inputs};
-  if (runner_ != nullptr) follow_sections();
+  follow_sections();
   const NoSharing own;
   place_inputs(inputs);
   place_outputs();

@@ -27,7 +27,7 @@ class Frame {
 
   // Whether the frame may run again: not if a call gave a tensor other sizes in place, as out= overloads may.
   bool is_fixed() const;
-  // Whether the operators' kernels are those that the calls were learned with, and as many threads there are.
+  // Whether the operators' kernels are those that the calls were learned with.
   bool is_current() const;
 
   const ArenaLayout& arena() const { return layout_; }
@@ -102,6 +102,9 @@ class Frame {
   std::vector<TensorBase> passing_tensors(std::size_t begin, std::size_t end);
   StepUse use_of(const Step& step) const;
   void find_sections();
+  // Runs from now on are in sections of so many parts at most.
+  void use_runner(std::size_t most);
+  // Before a run: lays memory out anew if steps run in other sections than in the one before.
   void follow_sections();
   void lay_out_memory();
   // Which inputs calls write to; and that they have.
@@ -130,9 +133,12 @@ class Frame {
   std::map<const OperatorEntry*, const Table*> tables_;  // of the operators, when the calls were learned
   std::set<std::size_t> written_inputs_;                 // by number
   std::vector<Step> steps_;
-  std::vector<StepUse> uses_;              // of each step
-  std::unique_ptr<SectionRunner> runner_;  // null where steps are made one after the other, as they stand
-  std::size_t most_parts_ = 0;             // that a section might have; 0 if it does not matter
+  std::vector<StepUse> uses_;                     // of each step
+  std::map<std::size_t, SectionRunner> runners_;  // by how many parts a section may have
+  SectionRunner* runner_ = nullptr;               // null where steps are made one after the other, as they stand
+  const SectionRunner* laid_out_for_ = nullptr;   // whose sections memory is laid out for; null: for steps in order
+  std::size_t most_parts_ = 1;                    // that a section of the runner may have
+  bool is_forced_ = ForcedSections::are_asked_for();
   std::vector<const Node*> view_calls_;
   bool is_learned_ = false;
   Storage nothing_, arena_memory_;

@@ -1,5 +1,7 @@
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/thread_at_work.h>
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/core/tensor/copy_on_write.h>
 #include <keyway/graph/section_runner.h>
 #include <keyway/tasks/launch.h>
 
@@ -9,7 +11,8 @@
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <new>
+#include <numeric>
+#include <utility>
 
 namespace keyway::inline v1::graph {
 namespace {
@@ -66,8 +69,24 @@ class FirstFailure {
   std::exception_ptr error_;
 };
 
+// A thread with the keys and modes of another one while it lives.
+class WithThreadState {
+ public:
+  explicit WithThreadState(const ThreadState& state) : before_(std::exchange(thread_state, state)) {}
+  ~WithThreadState() { thread_state = before_; }
+  WithThreadState(const WithThreadState&) = delete;
+  WithThreadState& operator=(const WithThreadState&) = delete;
+
+ private:
+  ThreadState before_;
+};
+
+// Parts need of the state of their run no more than its keys, and share no bytes as it does not: they are calls of
+// functions of the CPU. So no device can fail, and a part throws nothing.
 void run_beside(const Section& section, FirstFailure& failure) {
-  const auto run_part = [&](std::size_t number) {
+  const auto run_part = [&section, &failure, state = thread_state](std::size_t number) noexcept {
+    const WithThreadState with(state);
+    const NoSharing own;
     const ThreadAtWork at_work;
     for (const std::size_t step : section.parts[number]) failure.make(step);
   };
@@ -76,9 +95,10 @@ void run_beside(const Section& section, FirstFailure& failure) {
   others.reserve(count);
   std::size_t launched = 1;
   try {
-    for (; launched < count; ++launched) others.push_back(launch([&run_part, launched] { run_part(launched); }));
-  } catch (const std::bad_alloc&) {
-    // What has not been launched runs here.
+    for (; launched < count; ++launched)
+      others.push_back(keyway::detail::launch_bare([&run_part, launched] { run_part(launched); }));
+  } catch (...) {
+    // What cannot be launched runs here: those that are refer to the plan's run, which so has to wait for them.
   }
   run_part(0);
   for (; launched < count; ++launched) run_part(launched);
@@ -97,7 +117,7 @@ std::size_t most_parts() {
 }
 
 SectionRunner::SectionRunner(std::vector<StepUse>& steps, std::size_t most_parts, bool is_forced)
-    : steps_(steps), sections_(in_order(steps_.size())), most_parts_(most_parts) {
+    : steps_(steps), sections_(in_order(steps_.size())), seconds_(steps_.size(), kUntried), most_parts_(most_parts) {
   if (!is_forced) return;
   for (StepUse& step : steps_) step.seconds = 1;
   sections_ = find_sections(steps_, most_parts_, 0);
@@ -136,18 +156,16 @@ void SectionRunner::time_steps(const MakeStep& make_step) {
   for (std::size_t step = 0; step < steps_.size(); ++step) {
     const Stopwatch time;
     make_step(step);
-    const double seconds = time.seconds();
-    steps_[step].seconds = runs_ == 0 ? seconds : std::min(steps_[step].seconds, seconds);
+    seconds_[step] = std::min(seconds_[step], time.seconds());
   }
   ++runs_;
 }
 
 bool SectionRunner::learn() {
   if (phase_ == Phase::Timing && runs_ == kTimedRuns) {
-    double seconds = 0;
-    for (const StepUse& step : steps_) seconds += step.seconds;
-    is_short_ = seconds < kShortest;
-    if (!is_short_) sections_ = find_sections(steps_, most_parts_, kLeastGain);
+    for (std::size_t step = 0; step < steps_.size(); ++step) steps_[step].seconds = seconds_[step];
+    if (std::accumulate(seconds_.begin(), seconds_.end(), 0.0) >= kShortest)
+      sections_ = find_sections(steps_, most_parts_, kLeastGain);
     tried_.assign(sections_.size(), {kUntried, kUntried});
     runs_ = 0;
     phase_ = has_parallel() ? Phase::Trying : Phase::Learned;

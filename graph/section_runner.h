@@ -29,7 +29,7 @@ class SectionRunner {
  public:
   using MakeStep = std::function<void(std::size_t step)>;
 
-  // Refers to the steps, and writes their seconds.
+  // Refers to the steps, and writes their seconds when it has measured them.
   SectionRunner(std::vector<StepUse>& steps, std::size_t most_parts, bool is_forced);
 
   const std::vector<Section>& sections() const { return sections_; }
@@ -38,10 +38,10 @@ class SectionRunner {
   void run(const MakeStep& make_step);
   // To be called before a run: whether the sections have become others, so that memory has to be laid out anew.
   bool learn();
+  // Whether steps run beside each other.
+  bool has_parallel() const;
   // Whether from now on steps are made one after the other, as they stand.
   bool is_in_order() const { return phase_ == Phase::Learned && !has_parallel(); }
-  // Whether the steps are too short for sections, whatever the number of threads.
-  bool is_short() const { return is_short_; }
 
  private:
   enum class Phase { Timing, Trying, Learned };
@@ -50,17 +50,16 @@ class SectionRunner {
     double in_turn, beside;
   };
 
-  bool has_parallel() const;
   void time_steps(const MakeStep& make_step);
   void choose();
 
   std::vector<StepUse>& steps_;
   std::vector<Section> sections_;
-  std::vector<Tried> tried_;  // of each section
+  std::vector<double> seconds_;  // of each step
+  std::vector<Tried> tried_;     // of each section
   const std::size_t most_parts_;
   Phase phase_ = Phase::Timing;
   int runs_ = 0;  // in this phase
-  bool is_short_ = false;
 };
 
 }  // namespace keyway::inline v1::graph
