@@ -4,8 +4,11 @@
 
 #include <keyway/dispatch/call/direct_call.h>
 #include <keyway/graph/chain.h>
+#include <keyway/graph/forced_sections.h>
+#include <keyway/graph/frame_results.h>
 #include <keyway/graph/graph.h>
 #include <keyway/graph/memory_layout.h>
+#include <keyway/graph/node_values.h>
 #include <keyway/graph/section_runner.h>
 
 #include <cstdint>
@@ -57,8 +60,7 @@ class Frame {
     std::vector<const Node*> chained = {};  // the nodes of the chain
   };
 
-  TensorBase& tensor(ValueId id) { return tensors_[static_cast<std::size_t>(id)]; }
-  ValueId memory_of(ValueId id) const { return graph_.values[static_cast<std::size_t>(id)].memory; }
+  TensorBase& tensor(ValueId id) { return tensors_[index(id)]; }
   void make_tensors(const std::vector<Tensor>& inputs);
   // Lets all tensors of a memory lie in that storage. Functions write to them without the dispatcher, so what is
   // written to gets bytes of its own (core/tensor/copy_on_write.h).
@@ -71,7 +73,6 @@ class Frame {
   // Lets go of the memory of arguments and results.
   void release();
 
-  bool is_view(const Node& node) const;
   void learn(const Node& node);
   // Makes the call, and checks that what the graph says of its results is so: a graph may come from a text.
   void check_view(const Node& node);
@@ -110,14 +111,6 @@ class Frame {
   // Which inputs calls write to; and that they have.
   void note_written();
   void note_writes(const std::vector<Tensor>& inputs) const;
-  // Which calls make what leaves the plan a view of something, in their order; and makes these.
-  void find_view_calls();
-  void make_views(std::vector<Tensor>& known);
-  // A value as the program gets it: in the memory of an input it is a view of that. `known` are those that are there.
-  Tensor result_of(ValueId id, std::vector<Tensor>& known);
-  // The same for what a leaf keeps as its gradient, of which nobody asks what it is a view of.
-  Tensor grad_of(ValueId id, std::vector<Tensor>& known);
-  std::vector<Tensor> results_of(const std::vector<Tensor>& inputs);
 
   const Graph& graph_;
   std::vector<TensorBase> tensors_;              // of the values
@@ -139,7 +132,7 @@ class Frame {
   const SectionRunner* laid_out_for_ = nullptr;   // whose sections memory is laid out for; null: for steps in order
   std::size_t most_parts_ = 1;                    // that a section of the runner may have
   bool is_forced_ = ForcedSections::are_asked_for();
-  std::vector<const Node*> view_calls_;
+  FrameResults results_;
   bool is_learned_ = false;
   Storage nothing_, arena_memory_;
   ArenaLayout layout_;

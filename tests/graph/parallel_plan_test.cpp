@@ -4,8 +4,8 @@
 #include <keyway/core/device/device_guard.h>
 #include <keyway/graph/control_flow.h>
 #include <keyway/graph/deferred.h>
+#include <keyway/graph/forced_sections.h>
 #include <keyway/graph/plan.h>
-#include <keyway/graph/section_runner.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/tensor_literal.h>
 #include <keyway/tasks/launch.h>
