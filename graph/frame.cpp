@@ -12,6 +12,7 @@
 #include <keyway/graph/section_layout.h>
 
 #include <algorithm>
+#include <set>
 
 namespace keyway::inline v1::graph {
 namespace {
@@ -34,13 +35,13 @@ Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<
       bytes_(memory_bytes(graph)),
       is_written_(written_memories(graph)),
       lifetimes_(lifetimes_of(graph)),
+      written_inputs_(written_inputs(graph)),
       results_(graph, tensors_),
       nothing_(make_storage(0, DeviceType::CPU)) {
   const NoSharing own;
   make_tensors(inputs);
   place_inputs(inputs);
   for (const Node& node : graph.nodes) learn(node);
-  note_written();
   for (Step& step : steps_) ++(step.direct != nullptr ? direct_calls_ : other_calls_);
   note_writes(inputs);
   results = results_.of(inputs);
@@ -141,11 +142,14 @@ void Frame::learn(const Node& node) {
   Step step{nullptr, &node,
             with_tensors(schema.arguments(), node.arguments, [&](ValueId id) -> TensorBase& { return tensor(id); })};
   Stack results;
-  const std::vector<Storage> memories = written_storages(node);
+  std::vector<Storage> before;
+  for_each_written(node, [&](ValueId id) { before.push_back(tensor(id).storage()); });
   step.direct = call_watched(*node.op, step.arguments, results);
-  KEYWAY_CHECK_AS(NotImplemented, has_storages(node, memories),
-                  "{} puts other memory under a tensor, which a plan does not follow: run the graph call by call",
-                  node.op->short_name());
+  for_each_written(node, [&, memory = before.begin()](ValueId id) mutable {
+    KEYWAY_CHECK_AS(NotImplemented, tensor(id).storage().impl() == (memory++)->impl(),
+                    "{} puts other memory under a tensor, which a plan does not follow: run the graph call by call",
+                    node.op->short_name());
+  });
   if (step.direct != nullptr && !use_own_tensors(*step.direct, node, step.arguments, results)) step.direct = nullptr;
   take_results(node, step.arguments, results);
   if (step.direct == nullptr) {
@@ -159,17 +163,6 @@ void Frame::learn(const Node& node) {
     });
   }
   steps_.push_back(std::move(step));
-}
-
-std::vector<Storage> Frame::written_storages(const Node& node) {
-  std::vector<Storage> storages;
-  for_each_written(node, [&](ValueId id) { storages.push_back(tensor(id).storage()); });
-  return storages;
-}
-
-bool Frame::has_storages(const Node& node, const std::vector<Storage>& storages) {
-  return std::ranges::equal(written_storages(node), storages,
-                            [](const Storage& a, const Storage& b) { return a.impl() == b.impl(); });
 }
 
 void Frame::check_view(const Node& node) {
@@ -270,12 +263,6 @@ void Frame::take_results(const Node& node, const Stack& arguments, const Stack& 
     if (is_learned_) check_room(id, result.storage());
     place(id, result.storage());
   });
-}
-
-void Frame::note_written() {
-  for (std::size_t number = 0; number < graph_.inputs.size(); ++number) {
-    if (is_written_[index(memory_of(graph_, graph_.inputs[number].value))]) written_inputs_.insert(number);
-  }
 }
 
 void Frame::note_writes(const std::vector<Tensor>& inputs) const {
@@ -441,21 +428,19 @@ void Frame::make_steps() {
   for (Step& step : steps_) make_call(step);
 }
 
-std::size_t Frame::parallel_parts() const {
-  std::size_t parts = 0;
-  if (runner_ == nullptr) return parts;
-  for (const Section& section : runner_->sections()) parts += section.is_parallel() ? section.parts.size() : 0;
-  return parts;
-}
-
-std::size_t Frame::parallel_calls() const {
-  std::size_t calls = 0;
-  if (runner_ == nullptr) return calls;
-  for (const Section& section : runner_->sections()) {
+Plan::Statistics Frame::statistics() const {
+  Plan::Statistics known = {.direct_calls = direct_calls_,
+                            .chained_calls = chained_calls_,
+                            .other_calls = other_calls_,
+                            .arena_bytes = layout_.bytes,
+                            .live_bytes = layout_.live_bytes};
+  for (const Section& section : runner_ != nullptr ? runner_->sections() : std::vector<Section>()) {
     if (!section.is_parallel()) continue;
-    for (const std::size_t step : section.steps()) calls += std::max<std::size_t>(1, steps_[step].chained.size());
+    known.parallel_parts += section.parts.size();
+    for (const std::size_t step : section.steps())
+      known.parallel_calls += std::max<std::size_t>(1, steps_[step].chained.size());
   }
-  return calls;
+  return known;
 }
 
 void Frame::make_call(Step& step) {

@@ -9,12 +9,12 @@
 #include <keyway/graph/graph.h>
 #include <keyway/graph/memory_layout.h>
 #include <keyway/graph/node_values.h>
+#include <keyway/graph/plan.h>
 #include <keyway/graph/section_runner.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -33,13 +33,8 @@ class Frame {
   // Whether the operators' kernels are those that the calls were learned with.
   bool is_current() const;
 
-  const ArenaLayout& arena() const { return layout_; }
-  std::size_t direct_calls() const { return direct_calls_; }
-  std::size_t chained_calls() const { return chained_calls_; }  // of the direct ones
-  std::size_t other_calls() const { return other_calls_; }
-  // Of sections whose parts run beside each other: how many parts, and how many calls they make.
-  std::size_t parallel_parts() const;
-  std::size_t parallel_calls() const;
+  // But how many runs have learned.
+  Plan::Statistics statistics() const;
 
  private:
   // Who makes the memory of a value, and how long it is.
@@ -76,9 +71,6 @@ class Frame {
   void learn(const Node& node);
   // Makes the call, and checks that what the graph says of its results is so: a graph may come from a text.
   void check_view(const Node& node);
-  // The memory that lies under what the call writes to; and whether that is so still.
-  std::vector<Storage> written_storages(const Node& node);
-  bool has_storages(const Node& node, const std::vector<Storage>& storages);
   // The same for a call whose result is new memory with something plain in it, which lies in the frame's own memory
   // then. False, and nothing is learned, if it is none such.
   bool learn_plain(const Node& node);
@@ -108,8 +100,7 @@ class Frame {
   // Before a run: lays memory out anew if steps run in other sections than in the one before.
   void follow_sections();
   void lay_out_memory();
-  // Which inputs calls write to; and that they have.
-  void note_written();
+  // Says that calls have written to inputs.
   void note_writes(const std::vector<Tensor>& inputs) const;
 
   const Graph& graph_;
@@ -124,7 +115,7 @@ class Frame {
       heirs_;  // memories, and those whose places they may take, in the order of calls
   std::vector<ValueId> output_memories_, dynamic_memories_;
   std::map<const OperatorEntry*, const Table*> tables_;  // of the operators, when the calls were learned
-  std::set<std::size_t> written_inputs_;                 // by number
+  std::vector<std::size_t> written_inputs_;              // by number
   std::vector<Step> steps_;
   std::vector<StepUse> uses_;                     // of each step
   std::map<std::size_t, SectionRunner> runners_;  // by how many parts a section may have

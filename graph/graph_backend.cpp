@@ -5,6 +5,7 @@
 #include <keyway/dispatch/plugin/graph_library.h>
 #include <keyway/graph/effects.h>
 #include <keyway/graph/graph_backend.h>
+#include <keyway/graph/memory_layout.h>
 
 #include <algorithm>
 #include <atomic>
@@ -130,19 +131,6 @@ void check_outputs(const Graph& graph, const std::vector<Tensor>& inputs, const 
                       type, shares ? "shares no" : "shares", j);
     }
   }
-}
-
-// The inputs in whose memory a graph writes, one for each memory.
-std::vector<std::size_t> written_inputs(const Graph& graph) {
-  std::set<ValueId> written;
-  for (const Node& node : graph.nodes) {
-    for_each_written(node, [&](ValueId id) { written.insert(memory_of(graph, id)); });
-  }
-  std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-    if (written.erase(memory_of(graph, graph.inputs[i].value)) != 0) numbers.push_back(i);
-  }
-  return numbers;
 }
 
 }  // namespace

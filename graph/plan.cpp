@@ -80,9 +80,9 @@ std::vector<Tensor> Plan::run(ArrayRef<Tensor> arguments) {
 Plan::Statistics Plan::statistics() const {
   const std::lock_guard lock(frames_mutex);
   if (frames_.empty()) return {};
-  const Frame& frame = *frames_.back();
-  return {frame.direct_calls(),   frame.chained_calls(), frame.other_calls(),      frame.parallel_calls(),
-          frame.parallel_parts(), frame.arena().bytes,   frame.arena().live_bytes, learned_runs_};
+  Statistics known = frames_.back()->statistics();
+  known.learned_runs = learned_runs_;
+  return known;
 }
 
 }  // namespace keyway::inline v1::graph

@@ -37,14 +37,14 @@ class KEYWAY_API Plan {
   std::vector<Tensor> run_inputs(const std::vector<Tensor>& inputs);
 
   struct Statistics {
-    std::size_t direct_calls;    // of functions, with everything ready
-    std::size_t chained_calls;   // of these, the ones that are made block by block with others
-    std::size_t other_calls;     // by the dispatcher
-    std::size_t parallel_calls;  // of all, the ones that are made in parts beside others; known after some runs
-    std::size_t parallel_parts;  // how many parts there are
-    std::size_t arena_bytes;     // of the memory that values share
-    std::size_t live_bytes;      // the most of it that is needed at one time
-    std::size_t learned_runs;    // how many runs made the graph ready
+    std::size_t direct_calls = 0;    // of functions, with everything ready
+    std::size_t chained_calls = 0;   // of these, the ones that are made block by block with others
+    std::size_t other_calls = 0;     // by the dispatcher
+    std::size_t parallel_calls = 0;  // of all, the ones that are made in parts beside others; known after some runs
+    std::size_t parallel_parts = 0;  // how many parts there are
+    std::size_t arena_bytes = 0;     // of the memory that values share
+    std::size_t live_bytes = 0;      // the most of it that is needed at one time
+    std::size_t learned_runs = 0;    // how many runs made the graph ready
   };
   // Of a frame that is ready; all zero before the first run.
   Statistics statistics() const;
