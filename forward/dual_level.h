@@ -40,6 +40,7 @@ class KEYWAY_API DualLevel {
 
   std::uint64_t id() const { return state_->id(); }
   forward::LevelPtr shared() const { return state_; }
+  const DualLevel* outer() const { return outer_; }
 
   // The innermost level of the calling thread; null if there is none.
   static const DualLevel* innermost();

@@ -1,5 +1,6 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/core/tensor/tensor_impl.h>
+#include <keyway/forward/dual_level.h>
 #include <keyway/forward/views.h>
 
 #include <algorithm>
@@ -44,6 +45,7 @@ ViewTracker::ViewTracker() {
   views_ = std::make_unique<Views>();
   tracker = this;
   autograd::exchange_view_listener([](const TensorBase& view) {
+    if (DualLevel::innermost() == nullptr) return;  // a task that the thread runs for another one
     const TensorBase base = autograd::view_base(view);
     const auto is_dual = [](const TensorBase& tensor) { return tensor.key_set().has(Functionality::ForwardAD); };
     if (autograd::is_differentiable(view.dtype()) && !is_dual(base) && !is_dual(view)) tracker->views_->add(base, view);

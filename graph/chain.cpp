@@ -1,5 +1,6 @@
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/core/tensor/geometry.h>
 #include <keyway/graph/chain.h>
 
 #include <algorithm>
@@ -221,7 +222,7 @@ void Chain::place(Lane& lane) const {
 }
 
 void Chain::move_to(Lane& lane, std::int64_t first, std::int64_t count) const {
-  std::int64_t sizes[64];
+  std::int64_t sizes[kMaxDims];
   std::ranges::copy(sizes_, sizes);
   sizes[0] = count;
   constexpr std::int64_t kOne = 1;
@@ -233,7 +234,7 @@ void Chain::move_to(Lane& lane, std::int64_t first, std::int64_t count) const {
                                 : is_flat_               ? IntArrayRef(&kOne, 1)
                                                          : operand.whole.strides();
     const std::int64_t offset = operand.has_own_memory() ? 0 : operand.whole.storage_offset() + first * strides[0];
-    std::int64_t own_strides[64];  // the block's are overwritten
+    std::int64_t own_strides[kMaxDims];  // the block's are overwritten
     std::ranges::copy(strides, own_strides);
     block.set_geometry(IntArrayRef(sizes, sizes_.size()), IntArrayRef(own_strides, sizes_.size()), offset,
                        count * row_elements_);

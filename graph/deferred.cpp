@@ -1,3 +1,4 @@
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/base/warning.h>
 #include <keyway/core/device/pending_calls.h>
 #include <keyway/core/keys/thread_state.h>
@@ -9,6 +10,7 @@
 #include <keyway/graph/deferred_region.h>
 
 #include <algorithm>
+#include <mutex>
 
 namespace keyway::inline v1::graph {
 namespace {
@@ -18,18 +20,29 @@ constinit thread_local DeferredRegion* region_here = nullptr;
 constinit thread_local int guards_here = 0;
 constinit thread_local std::uint64_t keys_of_region = 0;
 
-struct OpenRegions {
-  std::mutex mutex;
-  std::vector<std::shared_ptr<DeferredRegion>> all;
-};
-OpenRegions& open_regions() {
-  static OpenRegions& regions = *new OpenRegions;  // never destroyed: a thread may outlive the program's end
+using Regions = std::vector<std::shared_ptr<DeferredRegion>>;
+
+// Requires, as all that is static here: regions_mutex is held. Never destroyed: a thread may outlive the program's end.
+Regions& open_regions() {
+  static Regions& regions = *new Regions;
   return regions;
 }
 
+// A forked child has but the thread that forked it. What other threads defer, and the locks they may hold, it leaves
+// be.
+void leave_other_regions_in_child() {
+  static Regions& left = *new Regions;
+  for (std::shared_ptr<DeferredRegion>& region : open_regions()) {
+    if (region.get() != region_here) left.push_back(std::move(region));
+  }
+  std::erase(open_regions(), nullptr);
+}
+
+constinit ForkSafeMutex regions_mutex(LockOrder::Plans, leave_other_regions_in_child);
+
 std::vector<std::shared_ptr<DeferredRegion>> all_regions() {
-  const std::lock_guard lock(open_regions().mutex);
-  return open_regions().all;
+  const std::lock_guard lock(regions_mutex);
+  return open_regions();
 }
 
 void settle(const TensorBase& tensor) {
@@ -87,8 +100,8 @@ Deferred::Deferred() {
   } else {
     region_ = std::make_shared<DeferredRegion>();
     {
-      const std::lock_guard lock(open_regions().mutex);
-      open_regions().all.push_back(region_);
+      const std::lock_guard lock(regions_mutex);
+      open_regions().push_back(region_);
     }
     region_here = region_.get();
     keys_of_region = IncludeDispatchKeyGuard::enter(DispatchKeySet(Functionality::Functionalize));
@@ -119,8 +132,8 @@ void Deferred::finish() {
       region_here = nullptr;
       IncludeDispatchKeyGuard::leave(keys_of_region);
       if (!is_capturing()) exchange_generator_listener(nullptr);
-      const std::lock_guard lock(open_regions().mutex);
-      std::erase(open_regions().all, region);
+      const std::lock_guard lock(regions_mutex);
+      std::erase(open_regions(), region);
     }
   } end{region_};
   region_->flush("the region ended");

@@ -1,8 +1,17 @@
 #include <keyway/core/base/concatenate.h>
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/graph/executable.h>
 
+#include <mutex>
+
 namespace keyway::inline v1::graph {
+namespace {
+
+// Guards what backends have made of graphs, in all executables.
+constinit ForkSafeMutex compilations_mutex(LockOrder::Plans);
+
+}  // namespace
 
 Executable::Executable(Graph graph) {
   if (Plan::is_possible(graph)) {
@@ -16,9 +25,14 @@ Executable::Executable(Graph graph) {
 Executable::~Executable() = default;
 
 std::shared_ptr<Compilation> Executable::compilation() {
-  const std::lock_guard lock(mutex_);
-  if (compilation_ == nullptr || compilation_->is_outdated())
-    compilation_ = std::make_shared<Compilation>(calls_->graph());
+  const auto is_there = [&] { return compilation_ != nullptr && !compilation_->is_outdated(); };
+  {
+    const std::lock_guard lock(compilations_mutex);
+    if (is_there()) return compilation_;
+  }
+  auto made = std::make_shared<Compilation>(calls_->graph());
+  const std::lock_guard lock(compilations_mutex);
+  if (!is_there()) compilation_.swap(made);
   return compilation_;
 }
 
@@ -56,10 +70,14 @@ std::string Executable::how() const {
     return concatenate("as a plan, ", known.parallel_calls, " calls of which run in ", known.parallel_parts,
                        " parts beside each other");
   }
-  const std::lock_guard lock(mutex_);
-  if (compilation_ == nullptr) return "call by call: it has not run yet";
-  if (!compilation_->why_not().empty()) return "call by call: " + compilation_->why_not();
-  return compilation_->how();
+  std::shared_ptr<Compilation> known;
+  {
+    const std::lock_guard lock(compilations_mutex);
+    known = compilation_;
+  }
+  if (known == nullptr) return "call by call: it has not run yet";
+  if (!known->why_not().empty()) return "call by call: " + known->why_not();
+  return known->how();
 }
 
 Plan::Statistics Executable::statistics() const { return plan_ == nullptr ? Plan::Statistics{} : plan_->statistics(); }

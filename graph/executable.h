@@ -9,7 +9,6 @@
 #include <keyway/graph/run.h>
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +23,8 @@ class KEYWAY_API Executable {
   Executable& operator=(const Executable&) = delete;
 
   const Graph& graph() const { return plan_ == nullptr ? calls_->graph() : plan_->graph(); }
-  // As those of Plan. The backend is asked for the graph in the first run, and again when one has come or gone.
+  // As those of Plan. The backend is asked for the graph in the first run, or in those that are
+  // the first at the same time, and again when one has come or gone.
   std::optional<std::string> mismatch(ArrayRef<Tensor> arguments) const;
   std::vector<Tensor> run(ArrayRef<Tensor> arguments);
   std::optional<std::string> try_run(ArrayRef<Tensor> arguments, std::vector<Tensor>& results);
@@ -41,7 +41,6 @@ class KEYWAY_API Executable {
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Interpreter> calls_;  // where there is no plan
   std::unique_ptr<Door> door_;          // of the graph in calls_
-  mutable std::mutex mutex_;
   std::shared_ptr<Compilation> compilation_;
 };
 

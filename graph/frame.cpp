@@ -1,4 +1,3 @@
-#include <keyway/autograd/variable.h>
 #include <keyway/core/tensor/copy_on_write.h>
 #include <keyway/core/tensor/storage_listener.h>
 #include <keyway/dispatch/call/backend_kernel.h>
@@ -10,33 +9,17 @@
 #include <keyway/graph/frame.h>
 #include <keyway/graph/meta_calls.h>
 #include <keyway/graph/plain_calls.h>
-#include <keyway/graph/run.h>
 #include <keyway/graph/section_layout.h>
-#include <keyway/ops/view.h>
 
 #include <algorithm>
-#include <numeric>
+#include <set>
 
 namespace keyway::inline v1::graph {
 namespace {
 
-// The tensors that a call takes, and those that it gives.
-std::vector<ValueId> argument_values(const Node& node) {
-  std::vector<ValueId> values;
-  for_each_value(node.op->schema().arguments(), node.arguments, [&](ValueId id) { values.push_back(id); });
-  std::erase(values, kNoValue);
-  return values;
-}
-std::vector<ValueId> result_values(const Node& node) {
-  std::vector<ValueId> values;
-  for_each_value(node.op->schema().returns(), node.results, [&](ValueId id) { values.push_back(id); });
-  std::erase(values, kNoValue);
-  return values;
-}
-
 // Whether an element of one lies in its memory where that of the other lies in its own.
 bool lie_alike(const Graph& graph, ValueId a, ValueId b) {
-  const TensorInfo &x = graph.values[index(a)].info, &y = graph.values[index(b)].info;
+  const TensorInfo &x = info_of(graph, a), &y = info_of(graph, b);
   return x.dtype == y.dtype && x.sizes == y.sizes && x.strides == y.strides && x.offset == y.offset;
 }
 
@@ -52,16 +35,16 @@ Frame::Frame(const Graph& graph, const std::vector<Tensor>& inputs, std::vector<
       bytes_(memory_bytes(graph)),
       is_written_(written_memories(graph)),
       lifetimes_(lifetimes_of(graph)),
+      written_inputs_(written_inputs(graph)),
+      results_(graph, tensors_),
       nothing_(make_storage(0, DeviceType::CPU)) {
   const NoSharing own;
   make_tensors(inputs);
   place_inputs(inputs);
   for (const Node& node : graph.nodes) learn(node);
-  note_written();
   for (Step& step : steps_) ++(step.direct != nullptr ? direct_calls_ : other_calls_);
   note_writes(inputs);
-  find_view_calls();
-  results = results_of(inputs);
+  results = results_.of(inputs);
   find_heirs();
   join_chains();
   drop_heirs();
@@ -84,7 +67,6 @@ bool Frame::is_fixed() const {
 }
 
 bool Frame::is_current() const {
-  if (most_parts_ != 0 && most_parts_ != most_parts()) return false;
   return std::ranges::all_of(tables_, [](const auto& each) { return &each.first->table() == each.second; });
 }
 
@@ -101,13 +83,13 @@ void Frame::make_tensors(const std::vector<Tensor>& inputs) {
                                                  IntArrayRef(info.strides), numel, /*contiguous=*/false);
     base->set_geometry(info.sizes, info.strides, info.offset, numel);
     tensors_.emplace_back(base);
-    in_memory_[static_cast<std::size_t>(value.memory)].push_back(static_cast<ValueId>(id));
+    in_memory_[index(value.memory)].push_back(static_cast<ValueId>(id));
   }
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    places_[static_cast<std::size_t>(memory_of(graph_.inputs[i].value))] = Place::Input;
+    places_[index(memory_of(graph_, graph_.inputs[i].value))] = Place::Input;
   const auto leaves = [&](ValueId id) {
     if (id == kNoValue) return;
-    Place& its = places_[static_cast<std::size_t>(memory_of(id))];
+    Place& its = places_[index(memory_of(graph_, id))];
     if (its == Place::Arena) its = Place::Output;
   };
   std::ranges::for_each(graph_.outputs, leaves);
@@ -117,78 +99,64 @@ void Frame::make_tensors(const std::vector<Tensor>& inputs) {
 void Frame::place(ValueId memory, const Storage& storage) {
   const bool is_input = places_[index(memory)] == Place::Input;
   if (storage.is_shared() && (!is_input || is_written_[index(memory)])) own_bytes(storage);
-  for (const ValueId id : in_memory_[static_cast<std::size_t>(memory)]) tensor(id).impl()->set_storage(storage);
+  for (const ValueId id : in_memory_[index(memory)]) tensor(id).impl()->set_storage(storage);
 }
 
 void Frame::check_room(ValueId memory, const Storage& storage) const {
-  KEYWAY_CHECK(storage.nbytes() >= bytes_[static_cast<std::size_t>(memory)],
+  KEYWAY_CHECK(storage.nbytes() >= bytes_[index(memory)],
                "what the graph has in the memory of %{} takes {} bytes, and the memory has {}", memory,
-               bytes_[static_cast<std::size_t>(memory)], storage.nbytes());
+               bytes_[index(memory)], storage.nbytes());
 }
 
 void Frame::place_inputs(const std::vector<Tensor>& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ValueId id = graph_.inputs[i].value;
-    if (is_learned_) check_room(memory_of(id), inputs[i].storage());
+    if (is_learned_) check_room(memory_of(graph_, id), inputs[i].storage());
     const Storage& storage = inputs[i].storage();
-    if (!tensor(id).storage().is_alias_of(storage) || storage.is_shared()) place(memory_of(id), storage);
+    if (!tensor(id).storage().is_alias_of(storage) || storage.is_shared()) place(memory_of(graph_, id), storage);
   }
 }
 
 void Frame::place_outputs() {
   for (const ValueId memory : output_memories_)
-    place(memory, make_storage(lifetimes_[static_cast<std::size_t>(memory)].bytes, DeviceType::CPU));
+    place(memory, make_storage(lifetimes_[index(memory)].bytes, DeviceType::CPU));
 }
 
 void Frame::release() {
   for (const Input& input : graph_.inputs) {
-    if (!input.is_state || input.grad_of != kNoValue) place(memory_of(input.value), nothing_);
+    if (!input.is_state || input.grad_of != kNoValue) place(memory_of(graph_, input.value), nothing_);
   }
   for (const ValueId memory : output_memories_) place(memory, nothing_);
   for (const ValueId memory : dynamic_memories_) place(memory, nothing_);
 }
 
-// Its results are there when the memory of its argument is.
-bool Frame::is_view(const Node& node) const {
-  const FunctionSchema& schema = node.op->schema();
-  if (!schema.is_alias() || schema.is_mutable()) return false;
-  std::vector<ValueId> memories;
-  for_each_value(schema.arguments(), node.arguments, [&](ValueId id) {
-    if (id != kNoValue) memories.push_back(memory_of(id));
-  });
-  bool all = true;
-  for_each_value(schema.returns(), node.results, [&](ValueId id) {
-    all = all && id != kNoValue && std::ranges::find(memories, memory_of(id)) != memories.end();
-  });
-  return all;
-}
-
 void Frame::learn(const Node& node) {
   const FunctionSchema& schema = node.op->schema();
-  for_each_value(schema.returns(), node.results, [&](ValueId id) {
-    if (id == kNoValue) return;
-    const Node*& maker = makers_[static_cast<std::size_t>(id)];
+  for_each_result(node, [&](ValueId id) {
+    const Node*& maker = makers_[index(id)];
     if (maker == nullptr) maker = &node;
   });
-  if (is_view(node)) return check_view(node);
+  if (is_view(graph_, node)) return check_view(node);
   tables_.emplace(node.op, &node.op->table());
   if (learn_plain(node)) return;
   Step step{nullptr, &node,
             with_tensors(schema.arguments(), node.arguments, [&](ValueId id) -> TensorBase& { return tensor(id); })};
   Stack results;
-  const std::vector<Storage> memories = written_storages(node);
+  std::vector<Storage> before;
+  for_each_written(node, [&](ValueId id) { before.push_back(tensor(id).storage()); });
   step.direct = call_watched(*node.op, step.arguments, results);
-  KEYWAY_CHECK_AS(NotImplemented, has_storages(node, memories),
-                  "{} puts other memory under a tensor, which a plan does not follow: run the graph call by call",
-                  node.op->short_name());
+  for_each_written(node, [&, memory = before.begin()](ValueId id) mutable {
+    KEYWAY_CHECK_AS(NotImplemented, tensor(id).storage().impl() == (memory++)->impl(),
+                    "{} puts other memory under a tensor, which a plan does not follow: run the graph call by call",
+                    node.op->short_name());
+  });
   if (step.direct != nullptr && !use_own_tensors(*step.direct, node, step.arguments, results)) step.direct = nullptr;
   take_results(node, step.arguments, results);
   if (step.direct == nullptr) {
-    for_each_value(schema.returns(), node.results, [&](ValueId id) {
-      // What it made, and not what it wrote to.
-      if (id == kNoValue || makers_[static_cast<std::size_t>(id)] != &node) return;
-      const ValueId memory = memory_of(id);
-      Place& its = places_[static_cast<std::size_t>(memory)];
+    for_each_result(node, [&](ValueId id) {
+      if (makers_[index(id)] != &node) return;  // it wrote to that, and did not make it
+      const ValueId memory = memory_of(graph_, id);
+      Place& its = places_[index(memory)];
       if (its == Place::Input || its == Place::Dynamic || id != memory) return;
       its = Place::Dynamic;
       dynamic_memories_.push_back(memory);
@@ -197,26 +165,15 @@ void Frame::learn(const Node& node) {
   steps_.push_back(std::move(step));
 }
 
-std::vector<Storage> Frame::written_storages(const Node& node) {
-  std::vector<Storage> storages;
-  for_each_written(node, [&](ValueId id) { storages.push_back(tensor(id).storage()); });
-  return storages;
-}
-
-bool Frame::has_storages(const Node& node, const std::vector<Storage>& storages) {
-  return std::ranges::equal(written_storages(node), storages,
-                            [](const Storage& a, const Storage& b) { return a.impl() == b.impl(); });
-}
-
 void Frame::check_view(const Node& node) {
   const FunctionSchema& schema = node.op->schema();
   Stack stack = with_tensors(schema.arguments(), node.arguments, [&](ValueId id) -> TensorBase& { return tensor(id); });
   call_boxed(*node.op, stack);
   graph::take_results(schema.returns(), node.results, stack, [&](ValueId id, const TensorBase& result) {
-    const TensorInfo& info = graph_.values[static_cast<std::size_t>(id)].info;
+    const TensorInfo& info = info_of(graph_, id);
     check_info(node, info, result);
     KEYWAY_CHECK(result.is_alias_of(tensor(id)), "{} gives no view of the memory of %{}", node.op->short_name(),
-                 memory_of(id));
+                 memory_of(graph_, id));
   });
 }
 
@@ -225,8 +182,9 @@ bool Frame::learn_plain(const Node& node) {
   if (!plain || !node.results[0].is(ValueTag::Int)) return false;
   const ValueId made = node.results[0].to_int();
   // What is not so the call itself will tell.
-  if (memory_of(made) != made || makers_[index(made)] != &node || places_[index(made)] == Place::Input) return false;
-  TensorInfo info = graph_.values[index(made)].info;
+  if (memory_of(graph_, made) != made || makers_[index(made)] != &node || places_[index(made)] == Place::Input)
+    return false;
+  TensorInfo info = info_of(graph_, made);
   info.device = Device(DeviceType::Meta);
   check_info(node, info, result_on_meta(node));
   place(made, make_storage(lifetimes_[index(made)].bytes, DeviceType::CPU));
@@ -295,22 +253,17 @@ void Frame::take_results(const Node& node, const Stack& arguments, const Stack& 
   graph::take_results(node.op->schema().returns(), node.results, results, [&](ValueId id, const TensorBase& result) {
     const TensorBase& own = tensor(id);
     if (result.defined() && result.is_same(own)) return;
-    check_info(node, graph_.values[index(id)].info, result);
+    check_info(node, info_of(graph_, id), result);
     if (result.is_alias_of(own)) return;
     const auto is_alias = [&](const TensorBase& argument) { return argument.is_alias_of(result); };
-    const bool is_first = memory_of(id) == id && makers_[index(id)] == &node && places_[index(id)] != Place::Input;
+    const bool is_first =
+        memory_of(graph_, id) == id && makers_[index(id)] == &node && places_[index(id)] != Place::Input;
     KEYWAY_CHECK(is_first && !any_tensor_in(arguments, is_alias),
                  "the memory of what {} gives, %{}, is not as the graph says: it is {}", node.op->short_name(), id,
                  is_first ? "that of an argument" : "new");
     if (is_learned_) check_room(id, result.storage());
     place(id, result.storage());
   });
-}
-
-void Frame::note_written() {
-  for (std::size_t number = 0; number < graph_.inputs.size(); ++number) {
-    if (is_written_[static_cast<std::size_t>(memory_of(graph_.inputs[number].value))]) written_inputs_.insert(number);
-  }
 }
 
 void Frame::note_writes(const std::vector<Tensor>& inputs) const {
@@ -325,7 +278,8 @@ void Frame::lay_out_memory() {
   for (std::size_t memory = 0; memory < bytes.size(); ++memory) {
     if (!in_memory_[memory].empty() && places_[memory] == Place::Arena) bytes[memory] = lifetimes_[memory].bytes;
   }
-  const std::vector<Section> sections = runner_ != nullptr ? runner_->sections() : in_order(steps_.size());
+  laid_out_for_ = runner_ != nullptr && runner_->has_parallel() ? runner_ : nullptr;
+  const std::vector<Section> sections = laid_out_for_ != nullptr ? runner_->sections() : in_order(steps_.size());
   const std::vector<std::vector<std::size_t>> uses = uses_of_memories(uses_, bytes.size());
   const std::vector<std::size_t> homes = homes_of(heirs_, uses, sections);
   layout_ = lay_out(bytes, homes, uses, sections);
@@ -361,18 +315,20 @@ void Frame::find_heirs() {
   for (const Step& step : steps_) {
     if (step.direct == nullptr || !step.node->op->has_tag("pointwise")) continue;
     const std::size_t number = number_of(step);
-    const std::vector<ValueId> results = result_values(*step.node), arguments = argument_values(*step.node);
+    std::vector<ValueId> results, arguments;
+    for_each_result(*step.node, [&](ValueId id) { results.push_back(id); });
+    for_each_argument(*step.node, [&](ValueId id) { arguments.push_back(id); });
     const ValueId made = results.size() == 1 ? results[0] : kNoValue;
-    if (made == kNoValue || memory_of(made) != made || lifetimes_[index(made)].first != number) continue;
+    if (made == kNoValue || memory_of(graph_, made) != made || lifetimes_[index(made)].first != number) continue;
     const auto leaves_its_place = [&](ValueId argument) {
-      const Lifetime& lifetime = lifetimes_[index(memory_of(argument))];
+      const Lifetime& lifetime = lifetimes_[index(memory_of(graph_, argument))];
       return lifetime.last == number && lifetime.bytes == lifetimes_[index(made)].bytes &&
              std::ranges::all_of(arguments, [&](ValueId other) {
-               return memory_of(other) != memory_of(argument) || lie_alike(graph_, other, made);
+               return memory_of(graph_, other) != memory_of(graph_, argument) || lie_alike(graph_, other, made);
              });
     };
     const auto found = std::ranges::find_if(arguments, leaves_its_place);
-    if (found != arguments.end()) heirs_.emplace_back(index(made), index(memory_of(*found)));
+    if (found != arguments.end()) heirs_.emplace_back(index(made), index(memory_of(graph_, *found)));
   }
 }
 
@@ -386,7 +342,7 @@ void Frame::drop_heirs() {
   for (const Step& step : steps_) {
     for (const Node* const node : step.chained) {
       for_each_argument(*node, [&](ValueId id) {
-        const auto found = heirs.find(index(memory_of(id)));
+        const auto found = heirs.find(index(memory_of(graph_, id)));
         if (found == heirs.end() || lie_alike(graph_, id, static_cast<ValueId>(found->second))) return;
         if (std::ranges::find(step.chained, makers_[found->second]) != step.chained.end())
           dropped.insert(found->second);
@@ -400,9 +356,9 @@ std::vector<TensorBase> Frame::passing_tensors(std::size_t begin, std::size_t en
   const std::size_t first = number_of(steps_[begin]), last = number_of(steps_[end - 1]);
   std::vector<TensorBase> passing;
   for (std::size_t i = begin; i < end; ++i) {
-    for_each_value(steps_[i].node->op->schema().returns(), steps_[i].node->results, [&](ValueId id) {
-      const auto memory = static_cast<std::size_t>(id);
-      if (id == kNoValue || memory_of(id) != id || in_memory_[memory].size() != 1) return;
+    for_each_result(*steps_[i].node, [&](ValueId id) {
+      const std::size_t memory = index(id);
+      if (memory_of(graph_, id) != id || in_memory_[memory].size() != 1) return;
       if (places_[memory] != Place::Arena || lifetimes_[memory].first < first || lifetimes_[memory].last > last) return;
       places_[memory] = Place::Chain;
       passing.push_back(tensor(id));
@@ -433,12 +389,12 @@ StepUse Frame::use_of(const Step& step) const {
   StepUse use;
   use.is_movable = step.direct != nullptr || step.chain != nullptr;
   const auto write = [&](ValueId id) {
-    use.writes.push_back(index(memory_of(id)));
+    use.writes.push_back(index(memory_of(graph_, id)));
     const Place its = places_[use.writes.back()];
     use.is_movable = use.is_movable && its != Place::Input && its != Place::Dynamic;
   };
   const auto add = [&](const Node& node) {
-    for_each_argument(node, [&](ValueId id) { use.reads.push_back(index(memory_of(id))); });
+    for_each_argument(node, [&](ValueId id) { use.reads.push_back(index(memory_of(graph_, id))); });
     for_each_written(node, write);
     for_each_result(node, write);
     use.is_movable = use.is_movable && !has_effect(node) && !node.op->has_tag("nondeterministic");
@@ -450,39 +406,42 @@ StepUse Frame::use_of(const Step& step) const {
 
 void Frame::find_sections() {
   for (const Step& step : steps_) uses_.push_back(use_of(step));
-  if (steps_.size() < 2) return;
-  const bool is_forced = ForcedSections::are_asked_for();
-  if (!is_forced) most_parts_ = most_parts();
-  runner_ = std::make_unique<SectionRunner>(uses_, is_forced ? 3 : most_parts_, is_forced);
+  if (is_forced_) use_runner(3);
+}
+
+void Frame::use_runner(std::size_t most) {
+  most_parts_ = most;
+  runner_ =
+      most > 1 && steps_.size() > 1 ? &runners_.try_emplace(most, uses_, most, is_forced_).first->second : nullptr;
 }
 
 void Frame::follow_sections() {
-  const bool are_others = runner_->learn();
-  if (runner_->is_short()) most_parts_ = 0;
-  if (runner_->is_in_order()) runner_ = nullptr;
-  if (are_others) lay_out_memory();
+  const std::size_t most = is_forced_ ? most_parts_ : most_parts();
+  if (most != most_parts_) use_runner(most);
+  const bool are_others = runner_ != nullptr && runner_->learn();
+  const SectionRunner* const beside = runner_ != nullptr && runner_->has_parallel() ? runner_ : nullptr;
+  if (are_others || beside != laid_out_for_) lay_out_memory();
 }
 
 void Frame::make_steps() {
-  if (runner_ != nullptr) return runner_->run([this](std::size_t step) { make_call(steps_[step]); });
+  if (runner_ != nullptr && !runner_->is_in_order())
+    return runner_->run([this](std::size_t step) { make_call(steps_[step]); });
   for (Step& step : steps_) make_call(step);
 }
 
-std::size_t Frame::parallel_parts() const {
-  std::size_t parts = 0;
-  if (runner_ == nullptr) return parts;
-  for (const Section& section : runner_->sections()) parts += section.is_parallel() ? section.parts.size() : 0;
-  return parts;
-}
-
-std::size_t Frame::parallel_calls() const {
-  std::size_t calls = 0;
-  if (runner_ == nullptr) return calls;
-  for (const Section& section : runner_->sections()) {
+Plan::Statistics Frame::statistics() const {
+  Plan::Statistics known = {.direct_calls = direct_calls_,
+                            .chained_calls = chained_calls_,
+                            .other_calls = other_calls_,
+                            .arena_bytes = layout_.bytes,
+                            .live_bytes = layout_.live_bytes};
+  for (const Section& section : runner_ != nullptr ? runner_->sections() : std::vector<Section>()) {
     if (!section.is_parallel()) continue;
-    for (const std::size_t step : section.steps()) calls += std::max<std::size_t>(1, steps_[step].chained.size());
+    known.parallel_parts += section.parts.size();
+    for (const std::size_t step : section.steps())
+      known.parallel_calls += std::max<std::size_t>(1, steps_[step].chained.size());
   }
-  return calls;
+  return known;
 }
 
 void Frame::make_call(Step& step) {
@@ -508,69 +467,12 @@ std::vector<Tensor> Frame::run(const std::vector<Tensor>& inputs) {
       frame.release();
     }
   } released{*this, inputs};
-  if (runner_ != nullptr) follow_sections();
+  follow_sections();
   const NoSharing own;
   place_inputs(inputs);
   place_outputs();
   make_steps();
-  return results_of(inputs);
-}
-
-void Frame::find_view_calls() {
-  std::vector<bool> is_needed(graph_.values.size());
-  const auto need = [&](ValueId id) { is_needed[index(id)] = true; };
-  for (const ValueId id : graph_.outputs) {
-    if (id != kNoValue) need(id);
-  }
-  for (const LeafGrad& grad : graph_.grads) {
-    if (grad.grad != kNoValue && places_[index(memory_of(grad.grad))] == Place::Input) need(grad.grad);
-  }
-  for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
-    const std::vector<ValueId> made = result_values(*node);
-    if (std::ranges::none_of(made, [&](ValueId id) { return is_needed[index(id)]; }) || !is_view(*node)) continue;
-    view_calls_.push_back(&*node);
-    std::ranges::for_each(argument_values(*node), need);
-  }
-  std::ranges::reverse(view_calls_);
-}
-
-void Frame::make_views(std::vector<Tensor>& known) {
-  const auto at = [&](ValueId id) -> Tensor& { return known[index(id)]; };
-  for (const Node* const node : view_calls_) {
-    const FunctionSchema& schema = node->op->schema();
-    Stack stack = with_tensors(schema.arguments(), node->arguments, [&](ValueId used) -> Tensor& {
-      if (!at(used).defined()) at(used) = Tensor(make_view(tensor(used)));
-      return at(used);
-    });
-    call_boxed(*node->op, stack);
-    graph::take_results(schema.returns(), node->results, stack, [&](ValueId made, const TensorBase& result) {
-      if (!at(made).defined()) at(made) = Tensor(result);
-    });
-  }
-}
-
-Tensor Frame::result_of(ValueId id, std::vector<Tensor>& known) {
-  if (id == kNoValue) return {};
-  Tensor& result = known[index(id)];
-  if (!result.defined()) result = Tensor(make_view(tensor(id)));
-  return result;
-}
-
-Tensor Frame::grad_of(ValueId id, std::vector<Tensor>& known) {
-  if (id == kNoValue || places_[static_cast<std::size_t>(memory_of(id))] == Place::Input) return result_of(id, known);
-  Tensor& grad = known[static_cast<std::size_t>(id)];
-  if (!grad.defined()) grad = Tensor(make_view(tensor(id)));
-  return grad;
-}
-
-std::vector<Tensor> Frame::results_of(const std::vector<Tensor>& inputs) {
-  std::vector<Tensor> known(graph_.values.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) known[static_cast<std::size_t>(graph_.inputs[i].value)] = inputs[i];
-  make_views(known);
-  for (const LeafGrad& grad : graph_.grads) leave_grad(known[index(grad.leaf)], grad_of(grad.grad, known));
-  std::vector<Tensor> results;
-  for (const ValueId id : graph_.outputs) results.push_back(result_of(id, known));
-  return results;
+  return results_.of(inputs);
 }
 
 }  // namespace keyway::inline v1::graph

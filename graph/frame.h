@@ -4,14 +4,17 @@
 
 #include <keyway/dispatch/call/direct_call.h>
 #include <keyway/graph/chain.h>
+#include <keyway/graph/forced_sections.h>
+#include <keyway/graph/frame_results.h>
 #include <keyway/graph/graph.h>
 #include <keyway/graph/memory_layout.h>
+#include <keyway/graph/node_values.h>
+#include <keyway/graph/plan.h>
 #include <keyway/graph/section_runner.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -27,16 +30,11 @@ class Frame {
 
   // Whether the frame may run again: not if a call gave a tensor other sizes in place, as out= overloads may.
   bool is_fixed() const;
-  // Whether the operators' kernels are those that the calls were learned with, and as many threads there are.
+  // Whether the operators' kernels are those that the calls were learned with.
   bool is_current() const;
 
-  const ArenaLayout& arena() const { return layout_; }
-  std::size_t direct_calls() const { return direct_calls_; }
-  std::size_t chained_calls() const { return chained_calls_; }  // of the direct ones
-  std::size_t other_calls() const { return other_calls_; }
-  // Of sections whose parts run beside each other: how many parts, and how many calls they make.
-  std::size_t parallel_parts() const;
-  std::size_t parallel_calls() const;
+  // But how many runs have learned.
+  Plan::Statistics statistics() const;
 
  private:
   // Who makes the memory of a value, and how long it is.
@@ -57,8 +55,7 @@ class Frame {
     std::vector<const Node*> chained = {};  // the nodes of the chain
   };
 
-  TensorBase& tensor(ValueId id) { return tensors_[static_cast<std::size_t>(id)]; }
-  ValueId memory_of(ValueId id) const { return graph_.values[static_cast<std::size_t>(id)].memory; }
+  TensorBase& tensor(ValueId id) { return tensors_[index(id)]; }
   void make_tensors(const std::vector<Tensor>& inputs);
   // Lets all tensors of a memory lie in that storage. Functions write to them without the dispatcher, so what is
   // written to gets bytes of its own (core/tensor/copy_on_write.h).
@@ -71,13 +68,9 @@ class Frame {
   // Lets go of the memory of arguments and results.
   void release();
 
-  bool is_view(const Node& node) const;
   void learn(const Node& node);
   // Makes the call, and checks that what the graph says of its results is so: a graph may come from a text.
   void check_view(const Node& node);
-  // The memory that lies under what the call writes to; and whether that is so still.
-  std::vector<Storage> written_storages(const Node& node);
-  bool has_storages(const Node& node, const std::vector<Storage>& storages);
   // The same for a call whose result is new memory with something plain in it, which lies in the frame's own memory
   // then. False, and nothing is learned, if it is none such.
   bool learn_plain(const Node& node);
@@ -102,19 +95,13 @@ class Frame {
   std::vector<TensorBase> passing_tensors(std::size_t begin, std::size_t end);
   StepUse use_of(const Step& step) const;
   void find_sections();
+  // Runs from now on are in sections of so many parts at most.
+  void use_runner(std::size_t most);
+  // Before a run: lays memory out anew if steps run in other sections than in the one before.
   void follow_sections();
   void lay_out_memory();
-  // Which inputs calls write to; and that they have.
-  void note_written();
+  // Says that calls have written to inputs.
   void note_writes(const std::vector<Tensor>& inputs) const;
-  // Which calls make what leaves the plan a view of something, in their order; and makes these.
-  void find_view_calls();
-  void make_views(std::vector<Tensor>& known);
-  // A value as the program gets it: in the memory of an input it is a view of that. `known` are those that are there.
-  Tensor result_of(ValueId id, std::vector<Tensor>& known);
-  // The same for what a leaf keeps as its gradient, of which nobody asks what it is a view of.
-  Tensor grad_of(ValueId id, std::vector<Tensor>& known);
-  std::vector<Tensor> results_of(const std::vector<Tensor>& inputs);
 
   const Graph& graph_;
   std::vector<TensorBase> tensors_;              // of the values
@@ -128,12 +115,15 @@ class Frame {
       heirs_;  // memories, and those whose places they may take, in the order of calls
   std::vector<ValueId> output_memories_, dynamic_memories_;
   std::map<const OperatorEntry*, const Table*> tables_;  // of the operators, when the calls were learned
-  std::set<std::size_t> written_inputs_;                 // by number
+  std::vector<std::size_t> written_inputs_;              // by number
   std::vector<Step> steps_;
-  std::vector<StepUse> uses_;              // of each step
-  std::unique_ptr<SectionRunner> runner_;  // null where steps are made one after the other, as they stand
-  std::size_t most_parts_ = 0;             // that a section might have; 0 if it does not matter
-  std::vector<const Node*> view_calls_;
+  std::vector<StepUse> uses_;                     // of each step
+  std::map<std::size_t, SectionRunner> runners_;  // by how many parts a section may have
+  SectionRunner* runner_ = nullptr;               // null where steps are made one after the other, as they stand
+  const SectionRunner* laid_out_for_ = nullptr;   // whose sections memory is laid out for; null: for steps in order
+  std::size_t most_parts_ = 1;                    // that a section of the runner may have
+  bool is_forced_ = ForcedSections::are_asked_for();
+  FrameResults results_;
   bool is_learned_ = false;
   Storage nothing_, arena_memory_;
   ArenaLayout layout_;

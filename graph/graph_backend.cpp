@@ -1,13 +1,14 @@
 #include <keyway/autograd/variable.h>
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/tensor/copy_on_write.h>
 #include <keyway/dispatch/call/call_declined.h>
 #include <keyway/dispatch/plugin/graph_library.h>
 #include <keyway/graph/effects.h>
 #include <keyway/graph/graph_backend.h>
+#include <keyway/graph/memory_layout.h>
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <mutex>
 #include <set>
 
@@ -17,6 +18,13 @@ CompiledGraph::~CompiledGraph() = default;
 std::string CompiledGraph::how() const { return {}; }
 GraphBackend::~GraphBackend() = default;
 
+namespace {
+
+// Guards which backends there are, and what they have compiled.
+constinit ForkSafeMutex backends_mutex(LockOrder::Plans);
+
+}  // namespace
+
 // A backend that is registered, and what it has compiled. Its code is entered by a Use alone, so that it can be
 // withdrawn.
 struct ServedBackend {
@@ -25,15 +33,9 @@ struct ServedBackend {
 
   class Use {
    public:
-    explicit Use(ServedBackend& served) : served_(served) {
-      const std::lock_guard lock(served.mutex);
-      is_there_ = !served.is_withdrawn;
-      if (is_there_) ++served.users;
-    }
+    explicit Use(ServedBackend& served) : served_(served), is_there_((served.users.fetch_add(1) & kWithdrawn) == 0) {}
     ~Use() {
-      if (!is_there_) return;
-      const std::lock_guard lock(served_.mutex);
-      if (--served_.users == 0) served_.unused.notify_all();
+      if (served_.users.fetch_sub(1) == kWithdrawn + 1) served_.users.notify_all();
     }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
@@ -41,43 +43,35 @@ struct ServedBackend {
 
    private:
     ServedBackend& served_;
-    bool is_there_;
+    const bool is_there_;
   };
 
   CompiledGraph* keep(std::unique_ptr<CompiledGraph> graph) {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(backends_mutex);
     return compiled.insert(std::move(graph)).first->get();
   }
   std::unique_ptr<CompiledGraph> take(CompiledGraph* graph) {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(backends_mutex);
     const auto found = std::ranges::find(compiled, graph, &std::unique_ptr<CompiledGraph>::get);
     return found == compiled.end() ? nullptr : std::move(compiled.extract(found).value());
   }
   void withdraw() {
-    std::set<std::unique_ptr<CompiledGraph>> gone;
-    {
-      std::unique_lock lock(mutex);
-      is_withdrawn = true;
-      unused.wait(lock, [this] { return users == 0; });
-      gone.swap(compiled);
-    }
-    gone.clear();
+    users.fetch_or(kWithdrawn);
+    for (unsigned now = users.load(); now != kWithdrawn; now = users.load()) users.wait(now);
+    compiled.clear();
     backend.reset();
   }
 
   const DeviceType type;
   std::shared_ptr<GraphBackend> backend;
-  std::mutex mutex;
-  std::condition_variable unused;
-  int users = 0;  // threads in the backend's code
-  bool is_withdrawn = false;
+  static constexpr unsigned kWithdrawn = 1u << 31;
+  std::atomic<unsigned> users{0};  // threads in the backend's code; and whether it is withdrawn
   std::set<std::unique_ptr<CompiledGraph>> compiled;
 };
 
 namespace {
 
 struct Backends {
-  std::mutex mutex;
   std::vector<std::shared_ptr<ServedBackend>> all;
   std::atomic<std::uint64_t> changes{0};
 };
@@ -88,7 +82,7 @@ Backends& backends() {
 }
 
 std::shared_ptr<ServedBackend> backend_of(DeviceType type) {
-  const std::lock_guard lock(backends().mutex);
+  const std::lock_guard lock(backends_mutex);
   const auto found = std::ranges::find(backends().all, type, &ServedBackend::type);
   return found == backends().all.end() ? nullptr : *found;
 }
@@ -139,19 +133,6 @@ void check_outputs(const Graph& graph, const std::vector<Tensor>& inputs, const 
   }
 }
 
-// The inputs in whose memory a graph writes, one for each memory.
-std::vector<std::size_t> written_inputs(const Graph& graph) {
-  std::set<ValueId> written;
-  for (const Node& node : graph.nodes) {
-    for_each_written(node, [&](ValueId id) { written.insert(memory_of(graph, id)); });
-  }
-  std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-    if (written.erase(memory_of(graph, graph.inputs[i].value)) != 0) numbers.push_back(i);
-  }
-  return numbers;
-}
-
 }  // namespace
 
 GraphBackendRegistration::GraphBackendRegistration(GraphBackendRegistration&&) noexcept = default;
@@ -164,7 +145,7 @@ GraphBackendRegistration& GraphBackendRegistration::operator=(GraphBackendRegist
 GraphBackendRegistration::~GraphBackendRegistration() {
   if (served_ == nullptr) return;
   {
-    const std::lock_guard lock(backends().mutex);
+    const std::lock_guard lock(backends_mutex);
     std::erase(backends().all, served_);
     ++backends().changes;
   }
@@ -176,7 +157,7 @@ GraphBackendRegistration register_graph_backend(DeviceType type, std::shared_ptr
   KEYWAY_CHECK(type != DeviceType::CPU, "graph backend of cpu: graphs of the CPU are plans");
   GraphBackendRegistration handle;
   handle.served_ = std::make_shared<ServedBackend>(type, std::move(backend));
-  const std::lock_guard lock(backends().mutex);
+  const std::lock_guard lock(backends_mutex);
   const bool is_new = std::ranges::find(backends().all, type, &ServedBackend::type) == backends().all.end();
   if (!is_new) handle.release();
   KEYWAY_CHECK_AS(Registration, is_new, "graph backend of {}: the device type has one", type);

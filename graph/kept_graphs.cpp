@@ -1,3 +1,4 @@
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/graph/executable.h>
 #include <keyway/graph/kept_graphs.h>
 #include <keyway/graph/run.h>
@@ -17,16 +18,23 @@ constexpr std::size_t kMost = 64;
 struct Kept {
   explicit Kept(Graph its_graph) : graph(std::move(its_graph)) {}
 
-  Executable& executable() {
-    const std::lock_guard lock(mutex);
-    if (ready == nullptr) ready = std::make_unique<Executable>(graph);
-    return *ready;
-  }
-
   const Graph graph;
-  std::mutex mutex;
   std::unique_ptr<Executable> ready;
 };
+
+// Guards which graphs there are, and whether they are ready.
+constinit ForkSafeMutex kept_mutex(LockOrder::Plans);
+
+Executable& executable_of(Kept& kept) {
+  {
+    const std::lock_guard lock(kept_mutex);
+    if (kept.ready != nullptr) return *kept.ready;
+  }
+  auto made = std::make_unique<Executable>(kept.graph);
+  const std::lock_guard lock(kept_mutex);
+  if (kept.ready == nullptr) kept.ready.swap(made);
+  return *kept.ready;
+}
 
 class KeptGraphs {
  public:
@@ -34,7 +42,7 @@ class KeptGraphs {
   std::shared_ptr<Kept> find_or_add(const Graph& graph) {
     const std::uint64_t hash = hash_of(graph);
     std::shared_ptr<Kept> gone;  // destroyed when the lock is let go
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(kept_mutex);
     const auto found = places_.find(hash);
     if (found != places_.end()) {
       latest_.splice(latest_.begin(), latest_, found->second);
@@ -54,7 +62,6 @@ class KeptGraphs {
 
  private:
   using List = std::list<std::pair<std::uint64_t, std::shared_ptr<Kept>>>;
-  std::mutex mutex_;
   List latest_;  // the one used last is first
   std::unordered_map<std::uint64_t, List::iterator> places_;
 };
@@ -69,7 +76,7 @@ KeptGraphs& kept_graphs() {
 std::vector<Tensor> run_kept(const Graph& graph, const std::vector<Tensor>& inputs, bool& is_known) {
   const std::shared_ptr<Kept> kept = kept_graphs().find_or_add(graph);
   is_known = kept != nullptr;
-  return is_known ? kept->executable().run(inputs) : run_inputs(graph, inputs);
+  return is_known ? executable_of(*kept).run(inputs) : run_inputs(graph, inputs);
 }
 
 }  // namespace keyway::inline v1::graph

@@ -1,5 +1,6 @@
 #include <keyway/core/tensor/geometry.h>
 #include <keyway/graph/memory_layout.h>
+#include <keyway/graph/node_values.h>
 
 #include <algorithm>
 
@@ -111,6 +112,17 @@ std::vector<std::size_t> memory_bytes(const Graph& graph) {
     own = std::max(own, checked_nbytes(info.sizes, info.strides, info.offset, element_size(info.dtype)));
   }
   return bytes;
+}
+
+std::vector<std::size_t> written_inputs(const Graph& graph) {
+  std::vector<bool> is_written = written_memories(graph);
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    const std::size_t memory = index(memory_of(graph, graph.inputs[i].value));
+    if (is_written[memory]) numbers.push_back(i);
+    is_written[memory] = false;
+  }
+  return numbers;
 }
 
 std::vector<Lifetime> lifetimes_of(const Graph& graph) {

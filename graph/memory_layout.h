@@ -28,6 +28,9 @@ KEYWAY_API ArenaLayout lay_out(const std::vector<Lifetime>& lifetimes);
 // Of each value that is the first in its memory: the bytes that the values in it take, from the memory's begin on.
 std::vector<std::size_t> memory_bytes(const Graph& graph);
 
+// The inputs in whose memory a graph writes, by number, one for each memory.
+std::vector<std::size_t> written_inputs(const Graph& graph);
+
 // For each value that is the first in its memory: how much memory it is, and the nodes from the one that makes it to
 // the last one that uses a value in it. Of no bytes for other values, and for memory of inputs.
 std::vector<Lifetime> lifetimes_of(const Graph& graph);

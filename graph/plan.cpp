@@ -1,11 +1,20 @@
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/graph/frame.h>
 #include <keyway/graph/plan.h>
 #include <keyway/graph/run.h>
 
 #include <algorithm>
+#include <iterator>
+#include <mutex>
 
 namespace keyway::inline v1::graph {
+namespace {
+
+// Guards the frames of all plans that no run uses.
+constinit ForkSafeMutex frames_mutex(LockOrder::Plans);
+
+}  // namespace
 
 bool Plan::is_possible(const Graph& graph) {
   return graph.level == Level::Executed &&
@@ -19,8 +28,12 @@ Plan::Plan(Graph graph) : graph_(std::move(graph)), door_(graph_) {
 Plan::~Plan() = default;
 
 std::unique_ptr<Frame> Plan::take_frame() {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(frames_, [](const std::unique_ptr<Frame>& frame) { return !frame->is_current(); });
+  std::vector<std::unique_ptr<Frame>> gone;  // destroyed without the lock: who frees what they hold may do anything
+  const std::lock_guard lock(frames_mutex);
+  const auto outdated =
+      std::ranges::partition(frames_, [](const std::unique_ptr<Frame>& frame) { return frame->is_current(); });
+  gone.assign(std::make_move_iterator(outdated.begin()), std::make_move_iterator(outdated.end()));
+  frames_.erase(outdated.begin(), outdated.end());
   if (frames_.empty()) return nullptr;
   std::unique_ptr<Frame> frame = std::move(frames_.back());
   frames_.pop_back();
@@ -28,7 +41,7 @@ std::unique_ptr<Frame> Plan::take_frame() {
 }
 
 void Plan::give_back(std::unique_ptr<Frame> frame) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(frames_mutex);
   frames_.push_back(std::move(frame));
 }
 
@@ -51,6 +64,7 @@ std::vector<Tensor> Plan::run_inputs(const std::vector<Tensor>& inputs) {
   } else {
     frame = std::make_unique<Frame>(graph_, inputs, results);
     is_fixed_ = frame->is_fixed();
+    ++learned_runs_;
   }
   if (is_fixed_) give_back(std::move(frame));
   return results;
@@ -64,11 +78,11 @@ std::vector<Tensor> Plan::run(ArrayRef<Tensor> arguments) {
 }
 
 Plan::Statistics Plan::statistics() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(frames_mutex);
   if (frames_.empty()) return {};
-  const Frame& frame = *frames_.back();
-  return {frame.direct_calls(),   frame.chained_calls(), frame.other_calls(),     frame.parallel_calls(),
-          frame.parallel_parts(), frame.arena().bytes,   frame.arena().live_bytes};
+  Statistics known = frames_.back()->statistics();
+  known.learned_runs = learned_runs_;
+  return known;
 }
 
 }  // namespace keyway::inline v1::graph

@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 namespace keyway::inline v1::graph {
@@ -38,13 +37,14 @@ class KEYWAY_API Plan {
   std::vector<Tensor> run_inputs(const std::vector<Tensor>& inputs);
 
   struct Statistics {
-    std::size_t direct_calls;    // of functions, with everything ready
-    std::size_t chained_calls;   // of these, the ones that are made block by block with others
-    std::size_t other_calls;     // by the dispatcher
-    std::size_t parallel_calls;  // of all, the ones that are made in parts beside others; known after some runs
-    std::size_t parallel_parts;  // how many parts there are
-    std::size_t arena_bytes;     // of the memory that values share
-    std::size_t live_bytes;      // the most of it that is needed at one time
+    std::size_t direct_calls = 0;    // of functions, with everything ready
+    std::size_t chained_calls = 0;   // of these, the ones that are made block by block with others
+    std::size_t other_calls = 0;     // by the dispatcher
+    std::size_t parallel_calls = 0;  // of all, the ones that are made in parts beside others; known after some runs
+    std::size_t parallel_parts = 0;  // how many parts there are
+    std::size_t arena_bytes = 0;     // of the memory that values share
+    std::size_t live_bytes = 0;      // the most of it that is needed at one time
+    std::size_t learned_runs = 0;    // how many runs made the graph ready
   };
   // Of a frame that is ready; all zero before the first run.
   Statistics statistics() const;
@@ -55,9 +55,9 @@ class KEYWAY_API Plan {
 
   Graph graph_;
   Door door_;
-  mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Frame>> frames_;  // that no run uses
-  std::atomic<bool> is_fixed_ = true;           // false once a run gave a tensor other sizes in place
+  std::atomic<std::size_t> learned_runs_ = 0;
+  std::atomic<bool> is_fixed_ = true;  // false once a run gave a tensor other sizes in place
 };
 
 }  // namespace keyway::inline v1::graph

@@ -1,3 +1,4 @@
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/dtype/default_dtype.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/dispatch/registry/dispatcher.h>
@@ -14,9 +15,13 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <mutex>
 
 namespace keyway::inline v1::graph {
 namespace {
+
+// Guards what all programs keep.
+constinit ForkSafeMutex program_mutex(LockOrder::Plans);
 
 constexpr std::size_t kKeptSizes = 16, kKeptPlans = 4;  // plans for each sizes: with other strides, or in other modes
 
@@ -202,7 +207,7 @@ std::shared_ptr<Program::Parts::Kept> Program::Parts::kept_for(const Program& pr
   std::vector<std::int64_t> sizes;
   for (const Tensor& argument : arguments) sizes.insert(sizes.end(), argument.sizes().begin(), argument.sizes().end());
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(program_mutex);
     const auto found = std::ranges::find_if(kept, [&](const auto& known) { return known->sizes == sizes; });
     if (found != kept.end()) {
       std::rotate(kept.begin(), found, found + 1);  // the one that was used last stands first
@@ -212,9 +217,13 @@ std::shared_ptr<Program::Parts::Kept> Program::Parts::kept_for(const Program& pr
   auto made = std::make_shared<Kept>();
   made->sizes = std::move(sizes);
   made->calls = parse_calls(text, program.dimensions_of(arguments));
-  const std::lock_guard lock(mutex);
+  std::shared_ptr<Kept> gone;  // destroyed without the lock
+  const std::lock_guard lock(program_mutex);
   kept.insert(kept.begin(), made);
-  if (kept.size() > kKeptSizes) kept.pop_back();
+  if (kept.size() > kKeptSizes) {
+    gone = std::move(kept.back());
+    kept.pop_back();
+  }
   return made;
 }
 
@@ -266,7 +275,7 @@ std::vector<Tensor> Program::run(ArrayRef<Tensor> arguments) {
   std::vector<std::shared_ptr<Plan>> plans;
   bool is_followed = true;
   {
-    const std::lock_guard lock(parts.mutex);
+    const std::lock_guard lock(program_mutex);
     plans = kept->plans;
     is_followed = kept->is_followed;
   }
@@ -277,10 +286,14 @@ std::vector<Tensor> Program::run(ArrayRef<Tensor> arguments) {
   if (!is_followed) return run_inputs(kept->calls, inputs);
   std::shared_ptr<Plan> plan;
   results = run_and_plan(kept->calls, parts.argument_count, inputs, plan);
-  const std::lock_guard lock(parts.mutex);
+  std::shared_ptr<Plan> gone;  // destroyed without the lock
+  const std::lock_guard lock(program_mutex);
   kept->is_followed = plan != nullptr;
   if (plan != nullptr) kept->plans.insert(kept->plans.begin(), std::move(plan));
-  if (kept->plans.size() > kKeptPlans) kept->plans.pop_back();
+  if (kept->plans.size() > kKeptPlans) {
+    gone = std::move(kept->plans.back());
+    kept->plans.pop_back();
+  }
   return results;
 }
 

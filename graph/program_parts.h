@@ -6,7 +6,6 @@
 #include <keyway/graph/program.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -31,7 +30,6 @@ struct Program::Parts {
   Signature signature;
   std::size_t argument_count = 0;
   nn::Metadata notes;
-  std::mutex mutex;                         // of what is kept
   std::vector<std::shared_ptr<Kept>> kept;  // the one that was used last first
 };
 

@@ -1,15 +1,11 @@
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/backends/cpu/thread_at_work.h>
+#include <keyway/graph/run_sections.h>
 #include <keyway/graph/section_runner.h>
 #include <keyway/tasks/launch.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <exception>
 #include <limits>
-#include <mutex>
-#include <new>
+#include <numeric>
 
 namespace keyway::inline v1::graph {
 namespace {
@@ -24,72 +20,7 @@ constexpr double kShortest = 60e-6, kLeastGain = 15e-6;
 constexpr double kLeastShareOfTurn = 0.05;
 constexpr double kUntried = std::numeric_limits<double>::infinity();
 
-constinit std::atomic<int> forced{0};
-
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
-// What a run throws: of the steps that throw the first one's exception. So a step of lower number than one that has
-// thrown is made, and a later one is not.
-class FirstFailure {
- public:
-  explicit FirstFailure(const SectionRunner::MakeStep& make_step) : make_step_(make_step) {}
-
-  // May be called from several threads.
-  void make(std::size_t step) noexcept {
-    if (step > step_.load(std::memory_order_relaxed)) return;
-    try {
-      make_step_(step);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (step > step_.load(std::memory_order_relaxed)) return;
-      step_.store(step, std::memory_order_relaxed);
-      error_ = std::current_exception();
-    }
-  }
-  bool is_there() const { return step_.load(std::memory_order_relaxed) != kNoFailure; }
-  void rethrow() const {
-    if (error_ != nullptr) std::rethrow_exception(error_);
-  }
-
- private:
-  static constexpr std::size_t kNoFailure = ~std::size_t{0};
-
-  const SectionRunner::MakeStep& make_step_;
-  std::atomic<std::size_t> step_{kNoFailure};
-  std::mutex mutex_;
-  std::exception_ptr error_;
-};
-
-void run_beside(const Section& section, FirstFailure& failure) {
-  const auto run_part = [&](std::size_t number) {
-    const ThreadAtWork at_work;
-    for (const std::size_t step : section.parts[number]) failure.make(step);
-  };
-  const std::size_t count = section.parts.size();
-  std::vector<Future<void>> others;
-  others.reserve(count);
-  std::size_t launched = 1;
-  try {
-    for (; launched < count; ++launched) others.push_back(launch([&run_part, launched] { run_part(launched); }));
-  } catch (const std::bad_alloc&) {
-    // What has not been launched runs here.
-  }
-  run_part(0);
-  for (; launched < count; ++launched) run_part(launched);
-  for (const Future<void>& other : others) other.wait();
-}
-
 }  // namespace
-
-ForcedSections::ForcedSections() { forced.fetch_add(1); }
-ForcedSections::~ForcedSections() { forced.fetch_sub(1); }
-bool ForcedSections::are_asked_for() { return forced.load() > 0; }
 
 std::size_t most_parts() {
   const int threads = get_num_threads();
@@ -97,7 +28,7 @@ std::size_t most_parts() {
 }
 
 SectionRunner::SectionRunner(std::vector<StepUse>& steps, std::size_t most_parts, bool is_forced)
-    : steps_(steps), sections_(in_order(steps_.size())), most_parts_(most_parts) {
+    : steps_(steps), sections_(in_order(steps_.size())), seconds_(steps_.size(), kUntried), most_parts_(most_parts) {
   if (!is_forced) return;
   for (StepUse& step : steps_) step.seconds = 1;
   sections_ = find_sections(steps_, most_parts_, 0);
@@ -112,23 +43,7 @@ void SectionRunner::run(const MakeStep& make_step) {
   const bool is_within_loop = in_parallel_region();
   const bool is_trial = phase_ == Phase::Trying && !is_within_loop;
   const bool is_beside = !is_within_loop && (phase_ == Phase::Learned || runs_ % 2 == 1);
-  FirstFailure failure(make_step);
-  for (std::size_t i = 0; i < sections_.size(); ++i) {
-    const Section& section = sections_[i];
-    const bool is_timed = is_trial && section.is_parallel();
-    const Stopwatch time;
-    if (!section.is_parallel()) {
-      for (const std::size_t step : section.parts[0]) failure.make(step);
-    } else if (is_beside && !failure.is_there()) {
-      run_beside(section, failure);
-    } else {
-      for (const std::size_t step : section.steps()) failure.make(step);
-    }
-    if (!is_timed) continue;
-    double& least = is_beside ? tried_[i].beside : tried_[i].in_turn;
-    least = std::min(least, time.seconds());
-  }
-  failure.rethrow();
+  run_sections(sections_, is_beside, make_step, is_trial ? &(is_beside ? beside_ : in_turn_) : nullptr);
   if (is_trial) ++runs_;
 }
 
@@ -136,19 +51,18 @@ void SectionRunner::time_steps(const MakeStep& make_step) {
   for (std::size_t step = 0; step < steps_.size(); ++step) {
     const Stopwatch time;
     make_step(step);
-    const double seconds = time.seconds();
-    steps_[step].seconds = runs_ == 0 ? seconds : std::min(steps_[step].seconds, seconds);
+    seconds_[step] = std::min(seconds_[step], time.seconds());
   }
   ++runs_;
 }
 
 bool SectionRunner::learn() {
   if (phase_ == Phase::Timing && runs_ == kTimedRuns) {
-    double seconds = 0;
-    for (const StepUse& step : steps_) seconds += step.seconds;
-    is_short_ = seconds < kShortest;
-    if (!is_short_) sections_ = find_sections(steps_, most_parts_, kLeastGain);
-    tried_.assign(sections_.size(), {kUntried, kUntried});
+    for (std::size_t step = 0; step < steps_.size(); ++step) steps_[step].seconds = seconds_[step];
+    if (std::accumulate(seconds_.begin(), seconds_.end(), 0.0) >= kShortest)
+      sections_ = find_sections(steps_, most_parts_, kLeastGain);
+    in_turn_.assign(sections_.size(), kUntried);
+    beside_ = in_turn_;
     runs_ = 0;
     phase_ = has_parallel() ? Phase::Trying : Phase::Learned;
     if (!has_parallel()) sections_ = in_order(steps_.size());
@@ -163,7 +77,7 @@ bool SectionRunner::learn() {
 
 void SectionRunner::choose() {
   for (std::size_t i = 0; i < sections_.size(); ++i) {
-    if (!sections_[i].is_parallel() || tried_[i].beside < (1 - kLeastShareOfTurn) * tried_[i].in_turn) continue;
+    if (!sections_[i].is_parallel() || beside_[i] < (1 - kLeastShareOfTurn) * in_turn_[i]) continue;
     sections_[i].parts = {sections_[i].steps()};
   }
   if (!has_parallel()) sections_ = in_order(steps_.size());

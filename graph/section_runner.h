@@ -1,24 +1,11 @@
-// SectionRunner: makes the steps of a plan in sections, and learns which sections are worth their threads.
+// SectionRunner: learns which sections of a plan are worth their threads, and runs these.
 #pragma once
 
-#include <keyway/graph/sections.h>
+#include <keyway/graph/run_sections.h>
 
-#include <functional>
 #include <vector>
 
 namespace keyway::inline v1::graph {
-
-// While it lives, plans that are made ready run all beside each other that can be, however short it is, and do not
-// learn: for tests.
-class KEYWAY_API ForcedSections {
- public:
-  ForcedSections();
-  ~ForcedSections();
-  ForcedSections(const ForcedSections&) = delete;
-  ForcedSections& operator=(const ForcedSections&) = delete;
-
-  static bool are_asked_for();
-};
 
 // How many parts a section may have now: as there are threads for tasks, and for loops.
 std::size_t most_parts();
@@ -27,40 +14,31 @@ std::size_t most_parts();
 // other and not in turns, for some runs. Those that were faster beside each other stay.
 class SectionRunner {
  public:
-  using MakeStep = std::function<void(std::size_t step)>;
-
-  // Refers to the steps, and writes their seconds.
+  // Refers to the steps, and writes their seconds when it has measured them.
   SectionRunner(std::vector<StepUse>& steps, std::size_t most_parts, bool is_forced);
 
   const std::vector<Section>& sections() const { return sections_; }
-  // Makes all steps. Of those that throw the first one's exception is thrown; of later ones some may have been made
-  // then that are movable.
+  // Makes all steps, and throws as run_sections() does.
   void run(const MakeStep& make_step);
   // To be called before a run: whether the sections have become others, so that memory has to be laid out anew.
   bool learn();
+  // Whether steps run beside each other.
+  bool has_parallel() const;
   // Whether from now on steps are made one after the other, as they stand.
   bool is_in_order() const { return phase_ == Phase::Learned && !has_parallel(); }
-  // Whether the steps are too short for sections, whatever the number of threads.
-  bool is_short() const { return is_short_; }
 
  private:
   enum class Phase { Timing, Trying, Learned };
-  // The least seconds of a section, in either way.
-  struct Tried {
-    double in_turn, beside;
-  };
-
-  bool has_parallel() const;
   void time_steps(const MakeStep& make_step);
   void choose();
 
   std::vector<StepUse>& steps_;
   std::vector<Section> sections_;
-  std::vector<Tried> tried_;  // of each section
+  std::vector<double> seconds_;           // of each step, the least
+  std::vector<double> in_turn_, beside_;  // of each section, in either way
   const std::size_t most_parts_;
   Phase phase_ = Phase::Timing;
   int runs_ = 0;  // in this phase
-  bool is_short_ = false;
 };
 
 }  // namespace keyway::inline v1::graph

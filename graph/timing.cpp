@@ -1,16 +1,12 @@
 #include <keyway/graph/plan.h>
 #include <keyway/graph/run.h>
+#include <keyway/graph/run_sections.h>
 #include <keyway/graph/timing.h>
 
 #include <algorithm>
-#include <chrono>
 
 namespace keyway::inline v1::graph {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 double median(std::vector<double> times) {
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -24,12 +20,11 @@ Timings measure(const Graph& graph, ArrayRef<Tensor> arguments, std::size_t runs
   KEYWAY_CHECK(runs > 0, "measure: the number of runs is 1 or more, not {}", runs);
   std::vector<std::vector<double>> times(graph.nodes.size());
   const Interpreter calls(graph);
-  Clock::time_point begin;
+  Stopwatch time;
   for (std::size_t i = 0; i <= runs; ++i) {
     calls.run(arguments, [&](std::size_t call, bool is_made) {
-      const double seconds = seconds_since(begin);
-      if (is_made && i > 0) times[call].push_back(seconds);
-      begin = Clock::now();
+      if (is_made && i > 0) times[call].push_back(time.seconds());
+      time = {};
     });
   }
   Timings timings;
@@ -39,9 +34,9 @@ Timings measure(const Graph& graph, ArrayRef<Tensor> arguments, std::size_t runs
   plan.run(arguments);
   std::vector<double> of_plan;
   for (std::size_t i = 0; i < runs; ++i) {
-    begin = Clock::now();
+    time = {};
     plan.run(arguments);
-    of_plan.push_back(seconds_since(begin));
+    of_plan.push_back(time.seconds());
   }
   timings.plan = median(std::move(of_plan));
   return timings;

@@ -3,6 +3,7 @@
 #include <keyway/python/module.h>
 
 #include <nanobind/stl/optional.h>
+#include <utility>
 #include <vector>
 
 namespace keyway::inline v1::python {
@@ -26,6 +27,10 @@ void left(Device self, const nb::args&) {
 }  // namespace
 
 std::optional<Device> default_device() { return device_in_force; }
+
+std::optional<Device> exchange_default_device(std::optional<Device> device) {
+  return std::exchange(device_in_force, device);
+}
 
 void add_default_device(nb::module_& module) {
   const nb::object device = module.attr("device");

@@ -22,7 +22,10 @@ std::uint64_t enter_level() {
   return dual_levels.back()->id();
 }
 
-std::uint64_t innermost_level_id() { return dual_levels.empty() ? 0 : dual_levels.back()->id(); }
+std::uint64_t innermost_level_id() {
+  const DualLevel* level = DualLevel::innermost();
+  return level == nullptr ? 0 : level->id();
+}
 
 void leave_level(std::uint64_t id) {
   KEYWAY_CHECK(!dual_levels.empty(), "forward mode: there is no level to leave");
@@ -34,7 +37,7 @@ void leave_level(std::uint64_t id) {
 }
 
 forward::LevelPtr level_named(std::uint64_t id) {
-  for (const auto& level : dual_levels)
+  for (const DualLevel* level = DualLevel::innermost(); level != nullptr; level = level->outer())
     if (level->id() == id) return level->shared();
   KEYWAY_FAIL(Value, "forward mode: this thread is in no level {}", id);
 }

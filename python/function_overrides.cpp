@@ -114,6 +114,10 @@ nb::object call_overrides_of(nb::handle function, nb::handle relevant, const nb:
 
 bool detail::has_override(PyObject* object) { return !overrides_disabled && any_argument(object, overrides); }
 
+bool overrides_are_disabled() { return overrides_disabled; }
+
+bool exchange_overrides_disabled(bool disabled) { return std::exchange(overrides_disabled, disabled); }
+
 nb::object call_overrides(nb::handle function, const CallArguments& given) {
   OverridingArguments overriding;
   nb::list args;

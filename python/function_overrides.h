@@ -23,6 +23,11 @@ inline bool has_overrides(const CallArguments& given) {
   return false;
 }
 
+// Whether this thread's calls take no notice of them.
+bool overrides_are_disabled();
+// Gives what it was before.
+bool exchange_overrides_disabled(bool disabled);
+
 // What the arguments answer. Throws keyway::Error if all decline. Requires: has_overrides(given).
 nb::object call_overrides(nb::handle function, const CallArguments& given);
 

@@ -1,6 +1,7 @@
 #include <keyway/autograd/alias.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/base/error.h>
+#include <keyway/core/keys/thread_bound.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/call/call.h>
@@ -28,20 +29,20 @@ namespace {
 
 // The modes that the thread's calls come to, the innermost one last: a tuple, which is never changed, or null for none.
 // Owned; it is let go of by whoever puts another one in its place.
-constinit thread_local PyObject* modes = nullptr;
+PyObject* modes() { return static_cast<PyObject*>(thread_bound.python_modes); }
 
 // As long as there are modes, every call passes the key.
 void put_modes(PyObject* tuple) {
   constexpr std::uint64_t kKey = DispatchKeySet(Functionality::Python).raw();
-  modes = tuple;
+  thread_bound.python_modes = tuple;
   thread_state.included = tuple != nullptr ? thread_state.included | kKey : thread_state.included & ~kKey;
 }
 
-nb::object modes_as_object() { return modes == nullptr ? checked(PyTuple_New(0)) : nb::borrow(modes); }
+nb::object modes_as_object() { return modes() == nullptr ? checked(PyTuple_New(0)) : nb::borrow(modes()); }
 
 void set_modes(const nb::tuple& wanted) {
   if (wanted.size() != 0) register_dispatch_fallback();
-  PyObject* const before = modes;
+  PyObject* const before = modes();
   put_modes(wanted.size() == 0 ? nullptr : Py_NewRef(wanted.ptr()));
   Py_XDECREF(before);  // last, for it may run anything
 }
@@ -49,7 +50,7 @@ void set_modes(const nb::tuple& wanted) {
 // While it lives, calls are made outside of the innermost mode. What the mode does to the thread's modes ends with it.
 class OutsideInnermostMode {
  public:
-  OutsideInnermostMode() : all_(modes) {
+  OutsideInnermostMode() : all_(modes()) {
     const Py_ssize_t outer = PyTuple_GET_SIZE(all_) - 1;
     nb::object others;
     if (outer > 0) others = checked(PyTuple_GetSlice(all_, 0, outer));
@@ -58,7 +59,7 @@ class OutsideInnermostMode {
   OutsideInnermostMode(const OutsideInnermostMode&) = delete;
   OutsideInnermostMode& operator=(const OutsideInnermostMode&) = delete;
   ~OutsideInnermostMode() {
-    PyObject* const left = modes;
+    PyObject* const left = modes();
     put_modes(all_);
     const nb::error_scope scope;
     Py_XDECREF(left);
@@ -126,8 +127,8 @@ Answer ask(const OperatorEntry& op, const Stack& values) {
   const KernelArguments::Objects given = KernelArguments::of(op).objects(values);
   const nb::object function = overload_function(OperatorHandle(op));
   std::string mode_name;
-  if (modes != nullptr) {
-    const nb::object mode = nb::borrow(PyTuple_GET_ITEM(modes, PyTuple_GET_SIZE(modes) - 1));
+  if (modes() != nullptr) {
+    const nb::object mode = nb::borrow(PyTuple_GET_ITEM(modes(), PyTuple_GET_SIZE(modes()) - 1));
     const nb::object method = checked(PyObject_GetAttr(mode.ptr(), dispatch_method_name()));
     mode_name = class_name(mode);
     const OutsideInnermostMode outside;
@@ -205,7 +206,7 @@ void call_values(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
   const bool has_wrappers = any_tensor_in(values, [](const TensorBase& tensor) { return is_wrapper(tensor); });
   if (has_wrappers) below = below.add(Functionality::Dense);
   // What the function calls comes here.
-  if (is_written_with_others(op, below) || (modes == nullptr && !has_wrappers))
+  if (is_written_with_others(op, below) || (modes() == nullptr && !has_wrappers))
     return redispatch_boxed(op, below, values);
   KEYWAY_CHECK_AS(Registration, Py_IsInitialized(), "the call is answered in Python, and Python has ended");
   call_handler(op, values);

@@ -24,8 +24,9 @@ void add_threads(nb::module_& module) {
       nb::arg("number").none(),
       "Sets how many threads operators on the CPU use, with the one that calls. Raises keyway.TypeError for what is no "
       "int, keyway.ValueError unless it is from 1 to 1024.");
-  module.def("get_num_interop_threads", get_num_interop_threads,
-             "How many tasks (keyway.futures.fork) run at once. Default: what get_num_threads() gives.");
+  module.def(
+      "get_num_interop_threads", get_num_interop_threads,
+      "How many tasks (keyway.futures.fork) run at once. As long as nobody has set it: what get_num_threads() gives.");
   module.def(
       "set_num_interop_threads",
       [](nb::handle number) { set_num_interop_threads(number_of("set_num_interop_threads", number)); },

@@ -1,5 +1,6 @@
 // The pool of tasks. A thread takes the oldest task of the queue; there are as many threads at work as asked for,
-// without those that wait within a task. A task that a waiting thread has run stays in the queue as an empty shell.
+// without those that wait within a task. A task that a waiting thread has run stays in the queue as an empty shell,
+// until the queue has grown to twice what it was without such.
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/core/base/concatenate.h>
 #include <keyway/core/base/error.h>
@@ -11,7 +12,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
-#include <deque>
+#include <iterator>
 #include <limits>
 #include <list>
 #include <mutex>
@@ -22,6 +23,7 @@ namespace keyway::inline v1 {
 namespace {
 
 constexpr int kMaxThreads = 1024;
+constexpr std::size_t kFewest = 16;  // tasks for which it is worth while to look which have begun
 constexpr auto kPatience = std::chrono::milliseconds(100);
 constexpr unsigned kEnded = std::numeric_limits<unsigned>::max();
 
@@ -29,11 +31,13 @@ constinit std::atomic<unsigned> forks{0};  // that lie behind the process
 
 class Pool {
  public:
-  explicit Pool(int size) : size_(size) {}
+  explicit Pool(int wanted) : wanted_(wanted) {}
 
-  int size() const { return size_.load(std::memory_order_relaxed); }
+  // As set_num_interop_threads says; 0 if nobody has called it.
+  int wanted() const { return wanted_.load(std::memory_order_relaxed); }
+  int size() const { return wanted() != 0 ? wanted() : get_num_threads(); }
   void resize(int size) {
-    size_.store(size, std::memory_order_relaxed);
+    wanted_.store(size, std::memory_order_relaxed);
     const std::lock_guard lock(mutex_);
     news_.notify_all();  // those that are too many leave
     for (std::size_t i = 0; i < queue_.size(); ++i) start_if_needed();
@@ -41,11 +45,13 @@ class Pool {
 
   void launch(const std::shared_ptr<detail::Task>& task) {
     std::list<std::thread> gone;
+    Queue begun;  // let go of without the lock: what tasks hold may do anything
     bool served = false;
     {
       const std::lock_guard lock(mutex_);
       gone.swap(retired_);
       if (!ended_) {
+        if (queue_.size() >= 2 * swept_ + kFewest) begun = sweep();
         queue_.push_back(task);
         start_if_needed();
         served = !threads_.empty();
@@ -83,11 +89,25 @@ class Pool {
   }
 
  private:
+  using Queue = std::list<std::shared_ptr<detail::Task>>;
+
   static void join(std::list<std::thread>& threads) {
     for (std::thread& thread : threads) thread.join();
   }
 
   // Requires, of all below: mutex_ is held.
+  // Takes the tasks that have begun out of the queue.
+  Queue sweep() {
+    Queue begun;
+    for (auto at = queue_.begin(); at != queue_.end();) {
+      const auto next = std::next(at);
+      if ((*at)->has_begun()) begun.splice(begun.end(), queue_, at);
+      at = next;
+    }
+    swept_ = queue_.size();
+    return begun;
+  }
+
   void start_if_needed() {
     if (ended_ || queue_.size() <= static_cast<std::size_t>(idle_) || working_ >= size()) return;
     auto place = threads_.end();
@@ -105,13 +125,14 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable news_;  // a task, or an end
   std::condition_variable left_;  // a thread has
-  std::deque<std::shared_ptr<detail::Task>> queue_;
+  Queue queue_;
+  std::size_t swept_ = 0;  // how many tasks the last sweep left
   std::list<std::thread> threads_;
   std::list<std::thread> retired_;  // at their end, to be joined
   int working_ = 0;                 // threads that do not wait within a task
   int idle_ = 0;                    // of them: that wait for one
   bool ended_ = false;
-  std::atomic<int> size_;
+  std::atomic<int> wanted_;
 };
 
 // Never destroyed. Null until the first use, and again in a forked child.
@@ -157,11 +178,11 @@ Pool& make_pool() {
   static constinit ForkSafeMutex mutex(LockOrder::ThreadPool, forget_pool_in_child);
   static const bool hooked = std::atexit(detail::end_interop_threads) == 0;
   (void)hooked;
-  const int threads = get_num_threads();
+  (void)get_num_threads();  // what is wrong with its setting is an error here, and not in a thread of the pool
   const std::lock_guard lock(mutex);
   Pool* pool = current_pool.load(std::memory_order_relaxed);
   if (pool == nullptr) {
-    pool = new Pool(inherited_pool != nullptr ? inherited_pool->size() : threads);
+    pool = new Pool(inherited_pool != nullptr ? inherited_pool->wanted() : 0);
     current_pool.store(pool, std::memory_order_release);
   }
   return *pool;

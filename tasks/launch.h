@@ -5,7 +5,8 @@
 //   decode(left.wait(), right);
 //
 // One pool of threads serves the tasks of a process, beside the one that serves the loops of kernels
-// (backends/cpu/parallel.h). It starts with the first task. A task runs with the ThreadLocalState of its launch.
+// (backends/cpu/parallel.h). It starts with the first task. A task runs with the ThreadLocalState of its launch, and so
+// does the same in whatever thread it runs.
 // Whoever waits for a task that no thread has begun runs it; a thread of the pool that waits for something else makes
 // room for another one. So tasks may launch tasks and wait for them, however many threads there are.
 //
@@ -28,7 +29,7 @@
 
 namespace keyway::inline v1 {
 
-// How many tasks run at once. Default: what get_num_threads() gives when this is first asked.
+// How many tasks run at once. As long as nobody has set it: what get_num_threads() gives.
 KEYWAY_API int get_num_interop_threads();
 // For the next tasks. Throws keyway::Error if n is not in [1, 1024].
 KEYWAY_API void set_num_interop_threads(int n);
@@ -48,14 +49,11 @@ class KEYWAY_API Task {
   bool run_unless_begun();
   // Whether a thread of the process that this one was forked from had begun it.
   bool is_lost() const;
-
- protected:
-  const ThreadLocalState& state() const { return state_; }
+  bool has_begun() const { return begun_.load(std::memory_order_relaxed) != 0; }
 
  private:
   virtual void run() = 0;
 
-  const ThreadLocalState state_;
   std::atomic<unsigned> begun_{0};  // 1 + how many forks lay behind the process; the largest number: and ended
 };
 
@@ -125,6 +123,26 @@ bool complete_with(FutureValue<T>& future, const F& f) {
   return true;
 }
 
+// A function that is called once, with the state of the thread that made this.
+template <typename F>
+class WithState {
+ public:
+  explicit WithState(F f) : f_(std::move(f)) {}
+  auto operator()() {
+    const ThreadLocalStateGuard guard(state_);
+    F f = std::move(f_);
+    return f();
+  }
+
+ private:
+  F f_;
+  ThreadLocalState state_;
+};
+
+// Declared here for Future.
+template <typename F>
+auto launch_bare(F f);
+
 template <typename T, typename F>
 class TaskOf final : public Task {
  public:
@@ -136,7 +154,6 @@ class TaskOf final : public Task {
   void run() override {
     const std::shared_ptr<FutureValue<T>> future = std::move(future_);
     complete_with(*future, [&]() -> T {
-      const ThreadLocalStateGuard guard(state());
       F f = std::move(*f_);
       f_.reset();
       return f();
@@ -221,21 +238,31 @@ class Future {
   template <typename>
   friend class Future;
   template <typename F>
-  friend auto launch(F f);
+  friend auto detail::launch_bare(F f);
   explicit Future(std::shared_ptr<detail::FutureValue<T>> state) : state_(std::move(state)) {}
 
   std::shared_ptr<detail::FutureValue<T>> state_;
 };
 
+namespace detail {
+
+// launch() without a state: the function meets that of the thread that runs it.
+template <typename F>
+auto launch_bare(F f) {
+  using T = std::remove_cvref_t<std::invoke_result_t<F&>>;
+  const auto task = std::make_shared<TaskOf<T, F>>(std::move(f));
+  Future<T> future({task});
+  task->completes(future.state_);
+  launch_task(task);
+  return future;
+}
+
+}  // namespace detail
+
 // Runs f() in a thread of the pool. Its exception is the future's.
 template <typename F>
 auto launch(F f) {
-  using T = std::remove_cvref_t<std::invoke_result_t<F&>>;
-  const auto task = std::make_shared<detail::TaskOf<T, F>>(std::move(f));
-  Future<T> future({task});
-  task->completes(future.state_);
-  detail::launch_task(task);
-  return future;
+  return detail::launch_bare(detail::WithState<F>(std::move(f)));
 }
 
 // Done when all are: with these futures as its value, or by the exception of the first in their order that failed.

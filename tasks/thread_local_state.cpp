@@ -1,21 +1,32 @@
 #include <keyway/autocast/autocast.h>
+#include <keyway/autograd/saved_tensor_hooks.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/device/device_guard_impl.h>
+#include <keyway/core/random/generator_listener.h>
 #include <keyway/tasks/thread_local_state.h>
+
+#include <utility>
 
 namespace keyway::inline v1 {
 
 namespace {
 
-// Keys that mean something of their thread: a level of vmap, a listener.
+// Keys that mean something of their thread: a level of vmap, a mode, a listener.
 constexpr std::uint64_t kKeysOfTheThread =
-    (DispatchKeySet(Functionality::Batched) | DispatchKeySet(Functionality::Profiler)).raw();
+    (DispatchKeySet(Functionality::Batched) | DispatchKeySet(Functionality::Python) |
+     DispatchKeySet(Functionality::Profiler))
+        .raw();
 
 void set_autocast_of(const std::array<ScalarType, kNumDeviceTypes>& dtypes, bool cache) {
   for (std::size_t type = 0; type < dtypes.size(); ++type) {
     set_autocast_dtype(static_cast<DeviceType>(type), dtypes[type]);
   }
   set_autocast_cache_enabled(cache);
+}
+
+// Who records calls has to hear that those which follow draw from another seed.
+void tell_of_seed(const ThreadBound& bound) {
+  if (bound.seed != nullptr) tell_generator_listener();
 }
 
 }  // namespace
@@ -49,12 +60,15 @@ void ThreadLocalState::make_current_devices() const {
 }
 
 ThreadLocalStateGuard::ThreadLocalStateGuard(const ThreadLocalState& state) {
+  tell_of_seed(thread_bound);
   try {
     state.make_current_devices();
   } catch (...) {
     before_.make_current_devices();
     throw;
   }
+  bound_before_ = std::exchange(thread_bound, {});
+  hooks_before_ = std::exchange(autograd::saved_tensor_hooks, nullptr);
   thread_state = state.thread_;
   thread_state.included &= ~kKeysOfTheThread;
   set_autocast_of(state.autocast_dtypes_, state.autocast_cache_);
@@ -62,9 +76,15 @@ ThreadLocalStateGuard::ThreadLocalStateGuard(const ThreadLocalState& state) {
 }
 
 ThreadLocalStateGuard::~ThreadLocalStateGuard() {
+  try {
+    tell_of_seed(bound_before_);
+  } catch (const std::exception&) {  // who listens has noted it, and tells when it ends
+  }
   autocast_decrement_nesting();
   set_autocast_of(before_.autocast_dtypes_, before_.autocast_cache_);
   thread_state = before_.thread_;
+  autograd::saved_tensor_hooks = hooks_before_;
+  thread_bound = bound_before_;
   try {
     before_.make_current_devices();
   } catch (const Error&) {

@@ -4,18 +4,24 @@
 #include <keyway/core/base/macros.h>
 #include <keyway/core/device/stream.h>
 #include <keyway/core/dtype/scalar_type.h>
+#include <keyway/core/keys/thread_bound.h>
 #include <keyway/core/keys/thread_state.h>
 
 #include <array>
 #include <vector>
+
+namespace keyway::inline v1::autograd {
+class SavedTensorHooks;
+}
 
 namespace keyway::inline v1 {
 
 // Of the thread that makes it: keys that are included and excluded, the modes of gradients and of inference, autocast,
 // and of each device type in use the current device and the current streams.
 //
-// What lives on the stack of a thread stays there: levels of vmap and of forward mode, listeners of the profiler, hooks
-// of saved tensors. The default dtype is the process's.
+// What lives on the stack of a thread stays there: levels of vmap and of forward mode, seeds
+// (core/random/thread_seed.h), hooks of saved tensors, Python's modes, listeners of the profiler. A thread that has the
+// state of another meets neither the other's nor its own. The default dtype is the process's.
 class KEYWAY_API ThreadLocalState {
  public:
   ThreadLocalState();
@@ -35,7 +41,8 @@ class KEYWAY_API ThreadLocalState {
 // converts is let go with it.
 class KEYWAY_API ThreadLocalStateGuard {
  public:
-  // Throws what a backend throws that cannot make a stream or a device current; the state is as before then.
+  // Throws what a backend throws that cannot make a stream or a device current, and what a capture throws that a
+  // ThreadSeed is set aside in; the state is as before then.
   explicit ThreadLocalStateGuard(const ThreadLocalState& state);
   ~ThreadLocalStateGuard();
   ThreadLocalStateGuard(const ThreadLocalStateGuard&) = delete;
@@ -43,6 +50,8 @@ class KEYWAY_API ThreadLocalStateGuard {
 
  private:
   ThreadLocalState before_;
+  ThreadBound bound_before_;
+  autograd::SavedTensorHooks* hooks_before_;
 };
 
 }  // namespace keyway::inline v1

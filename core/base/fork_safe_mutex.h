@@ -18,6 +18,7 @@ enum class LockOrder : unsigned char {
   Registry,       // operators and their kernels
   Notifications,  // who hears of changes to the registry, and of which
   Observers,      // who observes calls
+  Plans,          // graphs that are ready to run, and who runs them
   Graph,          // the history of views
   Nodes,          // threads that wait for nodes
   Primitives,     // the code that oneDNN has made

@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/device/device_guard.h>
+#include <keyway/core/keys/thread_bound.h>
 #include <keyway/core/random/generator.h>
 #include <keyway/core/random/generator_listener.h>
 #include <keyway/core/random/thread_seed.h>
@@ -27,23 +28,17 @@ struct Generator::Impl : RefCounted {
   GeneratorState& seen();
 };
 
-struct ThreadSeed::States {
+struct ThreadSeedStates {
   std::uint64_t seed;
-  States* const outer;
+  ThreadSeedStates* const outer;
   std::vector<std::pair<const void*, GeneratorState>> of{};  // of default generators that were asked for
 };
 
 namespace {
 
-thread_local constinit ThreadSeed::States* thread_states = nullptr;
 thread_local constinit GeneratorListener generator_listener = nullptr;
 
-void tell_listener() {
-  if (generator_listener != nullptr) [[unlikely]]
-    generator_listener();
-}
-
-GeneratorState& state_in(ThreadSeed::States& states, const void* generator) {
+GeneratorState& state_in(ThreadSeedStates& states, const void* generator) {
   for (auto& [owner, state] : states.of) {
     if (owner == generator) return state;
   }
@@ -52,23 +47,28 @@ GeneratorState& state_in(ThreadSeed::States& states, const void* generator) {
 
 }  // namespace
 
-GeneratorState& Generator::Impl::seen() {
-  return is_default && thread_states != nullptr ? state_in(*thread_states, this) : state;
+void tell_generator_listener() {
+  if (generator_listener != nullptr) [[unlikely]]
+    generator_listener();
 }
 
-ThreadSeed::ThreadSeed(std::uint64_t seed) : states_(new States{seed, thread_states}) {
-  tell_listener();
-  thread_states = states_.get();
+GeneratorState& Generator::Impl::seen() {
+  return is_default && thread_bound.seed != nullptr ? state_in(*thread_bound.seed, this) : state;
+}
+
+ThreadSeed::ThreadSeed(std::uint64_t seed) : states_(new ThreadSeedStates{seed, thread_bound.seed}) {
+  tell_generator_listener();
+  thread_bound.seed = states_.get();
 }
 ThreadSeed::~ThreadSeed() {
   try {
-    tell_listener();
+    tell_generator_listener();
   } catch (const std::exception&) {  // who listens has noted it, and tells when it ends
   }
-  thread_states = states_->outer;
+  thread_bound.seed = states_->outer;
 }
 
-Generator::Generator(Device device) : impl_(make_intrusive<Impl>(device)) { tell_listener(); }
+Generator::Generator(Device device) : impl_(make_intrusive<Impl>(device)) { tell_generator_listener(); }
 Generator::Generator(const Generator&) = default;
 Generator& Generator::operator=(const Generator&) = default;
 Generator::~Generator() = default;
@@ -89,7 +89,7 @@ std::uint64_t Generator::seed() {
 std::uint64_t Generator::initial_seed() const { return get_state().seed; }
 
 GeneratorState Generator::get_state() const {
-  tell_listener();
+  tell_generator_listener();
   const std::lock_guard lock(states_mutex);
   return impl_->seen();
 }
@@ -99,7 +99,7 @@ GeneratorListener exchange_generator_listener(GeneratorListener listener) {
 }
 
 void Generator::set_state(GeneratorState state) {
-  tell_listener();
+  tell_generator_listener();
   KEYWAY_CHECK(state.call <= kCalls, "A generator's state has call number {}, but a sequence has only 2^48 calls.",
                state.call);
   const std::lock_guard lock(states_mutex);
@@ -177,9 +177,9 @@ Generator& default_generator(Device device) {
 void manual_seed(std::uint64_t seed) {
   default_cpu_generator().manual_seed(seed);
   const std::lock_guard lock(states_mutex);
-  if (thread_states != nullptr) {
-    thread_states->seed = seed;
-    thread_states->of.clear();
+  if (thread_bound.seed != nullptr) {
+    thread_bound.seed->seed = seed;
+    thread_bound.seed->of.clear();
     return;
   }
   defaults().seed = seed;

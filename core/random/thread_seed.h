@@ -9,6 +9,8 @@
 
 namespace keyway::inline v1 {
 
+struct ThreadSeedStates;
+
 // While it lives, the default generators of all devices have states for its thread alone, which begin with `seed`;
 // manual_seed, get_state and set_state there are of these. Afterwards the thread has those of before. One may live
 // within another; they end in reverse order, on the thread that they began on.
@@ -19,10 +21,8 @@ class KEYWAY_API ThreadSeed {
   ThreadSeed(const ThreadSeed&) = delete;
   ThreadSeed& operator=(const ThreadSeed&) = delete;
 
-  struct States;
-
  private:
-  std::unique_ptr<States> states_;
+  std::unique_ptr<ThreadSeedStates> states_;
 };
 
 }  // namespace keyway::inline v1

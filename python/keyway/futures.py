@@ -5,7 +5,8 @@
     decode(left.wait(), right)
 
 Tasks run in the threads of keyway.set_num_interop_threads, with the modes of the thread that launched them: of gradients
-and inference, autocast, keys, devices and streams, the default device. Operators let go of the interpreter's lock, so
+and inference, autocast, keys, devices and streams, the default device. What a `with` has put on a thread's stack stays
+there: vmap, forward mode, hooks of saved tensors, modes of __keyway_dispatch__. Operators let go of the interpreter's lock, so
 tasks that call operators run at once. Whoever waits for a task that no thread has begun runs it; so tasks may fork tasks
 and wait for them.
 """
@@ -112,17 +113,7 @@ def _warned(callback: Callable[[Future[T]], object], future: Future[T]) -> None:
 def fork(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
     """Calls the function in a thread of the pool, and gives a future of what it returns or raises."""
     future: Future[T] = Future()
-    device = _C._get_default_device()
-
-    def run() -> None:
-        before = _C._get_default_device()
-        _C._set_default_device(device)
-        try:
-            future._complete_with(function, *args, **kwargs)
-        finally:
-            _C._set_default_device(before)
-
-    future._completion = _C._Completion(run, ())
+    future._completion = _C._Completion(lambda: future._complete_with(function, *args, **kwargs), ())
     future._completion.launch()
     return future
 

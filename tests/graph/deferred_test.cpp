@@ -5,6 +5,7 @@
 #include <keyway/graph/deferred.h>
 #include <keyway/graph/plan.h>
 #include <keyway/nn/nn.h>
+#include <keyway/tasks/launch.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/error_texts.h>
 #include <keyway/tests/graph/random_program.h>
@@ -236,6 +237,8 @@ TEST_CASE("random numbers are those of calls made at once, whatever is seeded me
     std::vector<Tensor> drawn = {randn({3}), rand({2})};
     {
       const ThreadSeed aside(5);
+      drawn.push_back(randn({2}));
+      drawn.push_back(launch([] { return randn({2}); }).wait());  // a task does not draw from this seed
       drawn.push_back(randn({2}));
     }
     drawn.push_back(drawn[0].clone().bernoulli_(0.5));

@@ -10,11 +10,15 @@
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/error_texts.h>
+#include <keyway/tests/in_child.h>
 
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 using namespace keyway;
 using namespace keyway::graph;
+using namespace keyway::testing;
 
 namespace {
 
@@ -145,6 +149,27 @@ TEST_CASE("a backend that is withdrawn lets go of what it compiled, and graphs r
   CHECK(first(program.run({device.tensor(0)})[0]) == std::exp(1.0f));
   CHECK(counts.runs == 1);
   CHECK(program.how() == "call by call: no graph backend serves graphs");
+}
+
+TEST_CASE("a child that is forked while a backend compiles a graph runs graphs of its own") {
+  const Device2 device;
+  struct SlowBackend final : GraphBackend {
+    std::unique_ptr<CompiledGraph> compile(const Graph&) override {
+      begun = true;
+      while (!may_end) std::this_thread::yield();
+      throw CallDeclined("it took too long");
+    }
+    std::atomic<bool> begun{false}, may_end{false};
+  };
+  const auto slow = std::make_shared<SlowBackend>();
+  const GraphBackendRegistration backend = register_graph_backend(device.type, slow);
+  Executable program(captured_with(device.tensor(0), exp_of_next));
+  std::thread runs([&] { program.run({device.tensor(0)}); });
+  while (!slow->begun) std::this_thread::yield();
+  CHECK(in_child([&] { return program.how() == "call by call: it has not run yet"; }));
+  slow->may_end = true;
+  runs.join();
+  CHECK(program.how() == "call by call: the graph backend of graphs declined it: it took too long");
 }
 
 TEST_CASE("outputs that are not the graph's are an error that names the backend") {

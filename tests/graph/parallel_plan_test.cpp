@@ -1,15 +1,17 @@
 // Plans whose parts run beside each other: the same bits, errors and effects as one call after the other.
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
+#include <keyway/core/device/device_guard.h>
 #include <keyway/graph/control_flow.h>
 #include <keyway/graph/deferred.h>
+#include <keyway/graph/forced_sections.h>
 #include <keyway/graph/plan.h>
-#include <keyway/graph/section_runner.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/tensor_literal.h>
 #include <keyway/tasks/launch.h>
 #include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/core/fake_device.h>
 #include <keyway/tests/graph/replayed.h>
 #include <keyway/tests/in_child.h>
 
@@ -247,7 +249,69 @@ TEST_CASE("deferred calls run in parts") {
   }
 }
 
-TEST_CASE("a plan learns its parts from runs, and makes them anew for other numbers of threads") {
+TEST_CASE("a device that fails is nothing to parts of a plan of the CPU") {
+  FakeDevices fake;
+  const DeviceGuardRegistration registration = register_device_guard(fake);
+  const DeviceGuard guard(fake.device(1));
+  const ForcedSections forced;
+  const Program program = [](const Tensors& in) -> Tensors {
+    return {tower(in[0], 20, 1), tower(in[0], 20, 2), tower(in[0], 20, 3)};
+  };
+  Plan plan(captured(program, one_matrix()));
+  const Tensor x = randn({16, 16});
+  const Tensors expected = program({x});
+  for (int run = 0; run < 50; ++run) {
+    fake.fail_next();
+    CHECK(bit_difference(plan.run({x}), expected) == "");
+  }
+  CHECK(plan.statistics().parallel_parts >= 2);
+  CHECK_THROWS_AS(fake.set_device(fake.device(1)), Error);  // nobody has asked the device meanwhile
+}
+
+TEST_CASE("a forked child runs plans and deferred calls, whatever other threads do with theirs") {
+  const ForcedSections forced;
+  const auto program = [](const Tensors& in) -> Tensors { return {tower(in[0], 2, 1), tower(in[0], 2, 2)}; };
+  Plan plan(captured(program, one_matrix()));
+  const Tensor x = randn({16, 16});
+  const Tensors expected = program({x});
+  const auto works = [&] {
+    Deferred region;
+    const Tensors deferred = program({x});
+    region.finish();
+    return bit_difference(deferred, expected).empty() && bit_difference(plan.run({x}), expected).empty();
+  };
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop) works();
+  });
+  for (int round = 0; round < 30; ++round) CHECK(in_child(works));
+  stop = true;
+  busy.join();
+}
+
+TEST_CASE("what a plan has learned stays when the number of threads changes") {
+  const int before = get_num_interop_threads();
+  set_num_interop_threads(4);
+  const Program program = [](const Tensors& in) -> Tensors { return {tower(in[0], 6, 1), tower(in[0], 6, 2)}; };
+  Plan plan(captured(program, {randn({128, 128})}));
+  const Tensor x = randn({128, 128});
+  const Tensors expected = program({x});
+  for (int run = 0; run < 40; ++run) {
+    const WithThreads with(run % 2 == 0 ? 1 : 2);
+    CHECK(bit_difference(plan.run({x}), expected) == "");
+    if (run % 2 == 0) CHECK(plan.statistics().parallel_parts == 0);
+  }
+  CHECK(plan.statistics().learned_runs == 1);
+  const std::size_t parts = plan.statistics().parallel_parts;
+  for (const int threads : {3, 1, 2}) {
+    const WithThreads with(threads);
+    plan.run({x});
+  }
+  CHECK(plan.statistics().parallel_parts == parts);
+  set_num_interop_threads(before);
+}
+
+TEST_CASE("a plan learns its parts from runs, and others for other numbers of threads") {
   const Program program = [](const Tensors& in) -> Tensors {
     return {tower(in[0], 6, 1), tower(in[0], 6, 2), in[0].sum()};
   };

@@ -1,12 +1,15 @@
 // How plans run: which calls are made directly, and how much memory they share. What they compute, the generated suite
 // holds to the calls themselves (tests/ops/graph_test.cpp).
 #include <keyway/autograd/variable.h>
+#include <keyway/dispatch/registry/observer.h>
 #include <keyway/graph/memory_layout.h>
 #include <keyway/graph/plan.h>
 #include <keyway/ops/all.h>
+#include <keyway/ops/from_blob.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/graph/replayed.h>
 
+#include <optional>
 #include <random>
 
 using namespace keyway;
@@ -41,6 +44,27 @@ TEST_CASE("gradients that are views lie in new memory in each run") {
   const Tensor first = weight.grad();
   plan.run({x});
   CHECK(bit_difference({weight.grad(), first}, {expected, expected.clone()}) == "");
+}
+
+TEST_CASE("a frame that is outdated is let go of without a lock") {
+  float memory[3] = {1, 2, 3};
+  std::optional<graph::Plan> plan;
+  bool freed = false;
+  Tensor state = from_blob(memory, {3}, [&](void*) {
+    (void)plan->statistics();
+    freed = true;
+  });
+  const Tensor x = ones({3});
+  plan.emplace(captured([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0] * state}; }, {x}));
+  plan->run({x});
+  state.set_data(full({3}, 5.0));  // the frame holds the memory of before alone
+  struct PassingObserver final : CallObserver {
+    void call(const ObservedCall& call) override { call.proceed(); }
+  };
+  const ObserverHandle other_tables = observe_calls(std::make_shared<PassingObserver>());
+  CHECK(plan->run({x})[0].equal(full({3}, 5.0)));
+  CHECK(plan->statistics().learned_runs == 2);
+  CHECK(freed);
 }
 
 TEST_CASE("an arena is little more than what is needed at one time") {

@@ -1,6 +1,6 @@
 // Random programs of views and changes in place: a replay gives the same bits in the same memory.
+#include <keyway/graph/forced_sections.h>
 #include <keyway/graph/plan.h>
-#include <keyway/graph/section_runner.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/graph/random_program.h>
 

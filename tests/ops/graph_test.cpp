@@ -1,11 +1,11 @@
 // The generated suite: what a graph of a call gives is what the call gives, to the last bit and in the same memory. The
 // folder that KEYWAY_KEEP_GRAPHS names gets the texts of all graphs, which fuzzers begin with.
 #include <keyway/graph/deferred.h>
+#include <keyway/graph/forced_sections.h>
 #include <keyway/graph/passes/common_subexpressions.h>
 #include <keyway/graph/passes/dead_code.h>
 #include <keyway/graph/passes/functionalize.h>
 #include <keyway/graph/plan.h>
-#include <keyway/graph/section_runner.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/graph/replayed.h>

@@ -13,6 +13,7 @@ import pytest
 
 import keyway
 from keyway.futures import Future, collect_all, fork, wait, wait_all
+from keyway.utils.python_dispatch import KeywayDispatchMode
 
 
 @pytest.fixture
@@ -92,6 +93,73 @@ def test_a_task_has_the_modes_of_the_thread_that_forked_it():
     assert of_autocast.wait() == (True, False, keyway.bfloat16, "cpu")
     assert of_meta.wait() == (*plain[:3], "meta")
     assert fork(modes).wait() == plain
+
+
+@pytest.fixture(params=["in the pool", "by who waits"])
+def runner(request, one_thread):
+    stop = threading.Event()
+    busy = fork(stop.wait) if request.param == "by who waits" else None
+    yield
+    stop.set()
+    if busy is not None:
+        busy.wait()
+
+
+def test_a_task_draws_from_the_generator_of_the_process(runner):
+    keyway.manual_seed(7)
+    expected = [keyway.rand(1).item() for _ in range(4)]
+    keyway.manual_seed(7)
+    with keyway._C._Seeded(5):
+        assert [fork(lambda: keyway.rand(1).item()).wait() for _ in range(4)] == expected
+
+
+def test_a_task_meets_no_mode_and_no_hook(runner):
+    seen = []
+
+    class Calls(KeywayDispatchMode):
+        def __keyway_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+
+    def task():
+        x = keyway.ones(2, requires_grad=True)
+        (x * x).sum().backward()
+        return x.grad.tolist()
+
+    def packed(x):
+        seen.append(x)
+        return x
+
+    with keyway.autograd.graph.saved_tensors_hooks(packed, lambda x: x), Calls():
+        assert fork(task).wait() == [2, 2]
+        assert seen == []
+        task()
+    assert len(seen) > 4
+
+
+def test_a_callback_has_the_default_device_of_the_thread_that_added_it():
+    promised = Future()
+    with keyway.device("meta"):
+        then = promised.then(lambda f: keyway.ones(1).device.type)
+    promised.set_result(1)
+    assert then.value() == "meta"
+    assert keyway.ones(1).device.type == "cpu"
+
+
+def test_as_many_tasks_run_at_once_as_loops_have_threads_until_it_is_set():
+    program = """
+import keyway
+numbers = []
+for n in (2, 5):
+    keyway.set_num_threads(n)
+    keyway.futures.fork(int).wait()
+    numbers.append(keyway.get_num_interop_threads())
+keyway.set_num_interop_threads(3)
+keyway.set_num_threads(4)
+print(numbers, keyway.get_num_interop_threads())
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "[2, 5] 3\n", "")
 
 
 def test_backward_runs_in_tasks():

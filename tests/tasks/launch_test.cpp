@@ -1,9 +1,14 @@
+#include <keyway/autograd/saved_tensor_hooks.h>
+#include <keyway/batching/vmap_level.h>
 #include <keyway/core/base/warning.h>
+#include <keyway/core/random/thread_seed.h>
+#include <keyway/forward/dual_level.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/in_child.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -203,6 +208,60 @@ TEST_CASE("a task runs with the state of the thread that launched it") {
     CHECK(of_autocast.wait() == std::pair(true, kBFloat16));
     CHECK_FALSE(grad_enabled());
   }
+}
+
+TEST_CASE("a task meets nothing that lives on the stack of the thread that launches it or runs it") {
+  struct NoHooks final : autograd::SavedTensorHooks {
+    std::unique_ptr<autograd::PackedTensor> pack(const Tensor&) override { throw std::logic_error("a task saved it"); }
+  };
+  struct Met {
+    bool hooks, level, vmap;
+    Tensor drawn;
+  };
+  const Tensor x = ones({2}).requires_grad_();
+  const auto probe = [x] {
+    (x * x).sum().backward();
+    return Met{autograd::saved_tensor_hooks != nullptr, DualLevel::innermost() != nullptr,
+               batching::innermost_level() != nullptr, rand({3})};
+  };
+  manual_seed(11);
+  const Tensor first = rand({3}), second = rand({3});
+  const WithTaskThreads with(1);
+  for (const bool spins : {false, true}) {  // in the pool's thread, and in this one
+    std::optional<Spinner> spinner;
+    if (spins) spinner.emplace();
+    manual_seed(11);
+    const Future<Met> from_outside = launch(probe);
+    std::vector<Met> met;
+    {
+      const ThreadSeed seed(5);
+      NoHooks hooks;
+      const autograd::SavedTensorHooksGuard guard(&hooks);
+      const DualLevel level;
+      const batching::VmapLevel vmap(2, Randomness::Same);
+      met.push_back(from_outside.wait());
+      met.push_back(launch(probe).wait());
+      CHECK(autograd::saved_tensor_hooks == &hooks);
+      CHECK(DualLevel::innermost() == &level);
+      CHECK(batching::innermost_level() == &vmap);
+      CHECK(included_keys().has(Functionality::Batched));
+    }
+    for (const Met& each : met) CHECK_FALSE((each.hooks || each.level || each.vmap));
+    CHECK(met[0].drawn.equal(first));
+    CHECK(met[1].drawn.equal(second));
+  }
+}
+
+TEST_CASE("tasks that those who waited for them ran do not pile up") {
+  const WithTaskThreads with(1);
+  const Spinner spinner;
+  std::vector<std::weak_ptr<keyway::detail::Task>> tasks;
+  for (int i = 0; i < 2000; ++i) {
+    const Future<void> future = launch([] {});
+    tasks.emplace_back(future.tasks()[0]);
+    future.wait();
+  }
+  CHECK(std::ranges::count_if(tasks, [](const auto& task) { return !task.expired(); }) < 100);
 }
 
 TEST_CASE("a task takes what can only be moved, and lets go of it before it is done") {
