@@ -16,13 +16,14 @@ Tensor elu_backward(const Tensor& grad_output, const Scalar& alpha, const Scalar
   const double slope = alpha.to<double>() * scale.to<double>();
   return in_opmath(
       [&](const Tensor& grad, const Tensor& x) {
-        const Tensor below = is_result ? x + slope : (x * input_scale).exp() * slope;
-        return keyway::where(x <= 0, grad * input_scale * below, grad * scale);
+        const Tensor below = is_result ? x + slope : (x.clamp_max(0) * input_scale).exp() * slope;
+        return keyway::where(x > 0, grad * scale, grad * input_scale * below);
       },
       grad_output, self_or_result);
 }
 
-// Of x times the normal distribution function of x; by 'tanh' as x (1 + tanh(u)) / 2.
+// Of x times the normal distribution function of x; by 'tanh' as x sigmoid(2 u). Where the sigmoid bends no more, its
+// slope may be infinite.
 Tensor gelu_backward(const Tensor& grad_output, const Tensor& self, std::string_view approximate) {
   return in_opmath(
       [&](const Tensor& grad, const Tensor& x) {
@@ -32,9 +33,9 @@ Tensor gelu_backward(const Tensor& grad_output, const Tensor& self, std::string_
           return grad * (share + x * (x * x * -0.5).exp() * factor);
         }
         constexpr double kCubic = 0.044715, kSlope = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-        const Tensor square = x * x, t = ((square * kCubic + 1) * x * kSlope).tanh();
-        const Tensor slope = (square * (3 * kCubic) + 1) * kSlope;
-        return grad * 0.5 * (t + 1 + x * (1 - t * t) * slope);
+        const Tensor square = x * x, s = ((square * kCubic + 1) * x * (2 * kSlope)).sigmoid();
+        const Tensor slope = (square * (3 * kCubic) + 1) * (2 * kSlope), bend = x * s * (1 - s);
+        return grad * keyway::where(bend == 0, s, s + bend * slope);
       },
       grad_output, self);
 }
@@ -75,7 +76,8 @@ Tensor leaky_relu_backward(const Tensor& grad_output, const Tensor& self, const 
 }
 
 Tensor log_sigmoid(const Tensor& self) {
-  return in_opmath([](const Tensor& x) { return -log_one_plus_exp(-x); }, self);
+  return in_opmath([](const Tensor& x) { return keyway::minimum(x, keyway::zeros_like(x)) - (-x.abs()).exp().log1p(); },
+                   self);
 }
 
 Tensor mish(const Tensor& self) {

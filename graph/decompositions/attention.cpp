@@ -38,10 +38,11 @@ Tensor scores(const Heads& heads, const Tensor& query, const Tensor& key, const 
   return products + composite::to_opmath(of_heads);
 }
 
-// Of each query the greatest score, 0 if it sees no key: what shares are taken from, whose choice changes nothing.
+// Of each query the greatest score, 0 if it sees no key: what shares are taken from, whose choice changes nothing. A
+// further key that is not seen, since there may be none.
 Tensor greatest_of(const Tensor& of_keys) {
   const NoGradGuard no_grad;
-  const Tensor most = of_keys.amax({-1}, true);
+  const Tensor most = keyway::constant_pad_nd(of_keys, {0, 1}, -kInfinity).amax({-1}, true);
   return most.masked_fill(most == -kInfinity, 0);
 }
 

@@ -1,11 +1,15 @@
 #include <keyway/core/tensor/reduction.h>
 #include <keyway/graph/decompositions/decompositions.h>
 
+#include <limits>
 #include <optional>
 #include <tuple>
 
 namespace keyway::inline v1::graph::decompositions {
 namespace {
+
+// Where there are no classes all targets are ignored, and look at one that is added.
+Tensor of_some_class(const Tensor& x) { return x.size(-1) == 0 ? keyway::constant_pad_nd(x, {0, 1}) : x; }
 
 // The classes that `target` names, beside the dimension of classes, with 0 for those that are to be ignored.
 struct Classes {
@@ -20,7 +24,8 @@ struct Classes {
   // The weight of each; 0 if it is ignored.
   Tensor weights(const std::optional<Tensor>& weight, ScalarType dtype) const {
     if (!weight || !weight->defined()) return ignored.logical_not().to(dtype);
-    return weight->to(dtype).index_select(0, indices.reshape(-1)).reshape(ignored.sizes()).masked_fill(ignored, 0);
+    const Tensor named = of_some_class(weight->to(dtype)).index_select(0, indices.reshape(-1));
+    return named.reshape(ignored.sizes()).masked_fill(ignored, 0);
   }
 };
 
@@ -30,7 +35,8 @@ std::tuple<Tensor, Tensor> losses_of_classes(const Tensor& self, const Tensor& t
   const Tensor x = composite::to_opmath(self);
   const Classes classes(target, ignore_index);
   const Tensor weights = classes.weights(weight, x.dtype());
-  const Tensor losses = (x.gather(-1, classes.indices).squeeze(-1) * -weights).masked_fill(classes.ignored, 0);
+  const Tensor losses =
+      (of_some_class(x).gather(-1, classes.indices).squeeze(-1) * -weights).masked_fill(classes.ignored, 0);
   const Tensor total = weights.sum();
   const auto narrowed = [&](const Tensor& result) { return composite::narrowed(result, self.dtype()); };
   if (reduction == Reduction::None) return {narrowed(losses), keyway::zeros_like(narrowed(total))};
@@ -41,6 +47,7 @@ std::tuple<Tensor, Tensor> losses_of_classes(const Tensor& self, const Tensor& t
 Tensor grad_of_classes(const Tensor& grad_output, const Tensor& self, const Tensor& target,
                        const std::optional<Tensor>& weight, std::int64_t reduction, std::int64_t ignore_index,
                        const Tensor& total_weight) {
+  if (self.size(-1) == 0) return keyway::zeros_like(self);
   const Tensor grad = composite::to_opmath(grad_output);
   const Classes classes(target, ignore_index);
   const Tensor of_mean = reduction == Reduction::Mean ? grad / composite::to_opmath(total_weight) : grad;
@@ -58,7 +65,8 @@ std::tuple<Tensor, Tensor, Tensor> cross_entropy_forward(const Tensor& self, con
   const auto [loss, total] =
       losses_of_classes(keyway::_log_softmax(x, -1, false), target, weights, reduction, ignore_index);
   const NoGradGuard no_grad;  // what is kept for a backward has no derivative
-  const Tensor greatest = x.amax({-1}, true);
+  const Tensor greatest =
+      x.size(-1) == 0 ? of_some_class(x) - std::numeric_limits<double>::infinity() : x.amax({-1}, true);
   const Tensor logarithm = (x - greatest).exp().sum({-1}, true).log();
   return {composite::narrowed(loss, self.dtype()), composite::narrowed(total, self.dtype()),
           keyway::cat({greatest, logarithm}, -1)};

@@ -1,6 +1,7 @@
 #include <keyway/core/dtype/default_dtype.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/core/tensor/geometry.h>
+#include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/call/call_declined.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/capture.h>
@@ -51,9 +52,25 @@ std::vector<std::string> Decompositions::operators() const {
   return names;
 }
 
+namespace {
+
+// Throws what the operator does for such arguments: a decomposition takes them to be as it requires.
+void check_arguments(const OperatorEntry& op, Stack stack) {
+  if (!op.has_kernel_for(DeviceType::Meta) || op.has_tag("data_dependent_shape")) return;
+  bool has_tensors = false;
+  update_tensors(stack, [&](TensorBase& tensor) {
+    has_tensors = true;
+    tensor = make_tensor_strided(tensor.sizes(), tensor.strides(), tensor.dtype(), Device(DeviceType::Meta));
+  });
+  call_on_meta(op, stack, has_tensors);
+}
+
+}  // namespace
+
 void call_decomposition(const Decompositions& decompositions, const OperatorEntry& op, Stack& stack) {
   const AnyKernel* const found = decompositions.find(op);
   KEYWAY_CHECK(found != nullptr, "{} has no decomposition", op.short_name());
+  check_arguments(op, stack);
   found->kernel.boxed(op, found->kernel, boxed_call_keys(op, stack), stack);
 }
 
@@ -82,6 +99,7 @@ class Recording {
     Capture capture(Level::Program);
     for (const ValueId id : arguments_) capture.add_argument(tensors.at(id));
     Graph made = capture.finish(results(tensors));
+    refuse_strides(made);
     if (std::ranges::any_of(made.nodes, [](const Node& node) { return node.op->schema().is_mutable(); })) {
       made.level = Level::Executed;  // its gradients are those of its calls, whatever they write to
       made = functionalize(made);
@@ -118,6 +136,20 @@ class Recording {
     for_each_item<TensorBase>(node_.op->schema().returns(), stack,
                               [&](const TensorBase& tensor) { results.emplace_back(tensor); });
     return results;
+  }
+
+  // By as_strided memory is read as it lies here, and in other calls of the graph it may lie otherwise. An operator
+  // that says itself where in memory is another matter.
+  void refuse_strides(const Graph& made) const {
+    if (node_.op->schema().arguments().find("storage_offset")) return;
+    for (const Node& call : made.nodes) {
+      if (!call.op->short_name().starts_with("as_strided")) continue;
+      const ValueId memory = memory_of(made, call.arguments[0].to_int());
+      const bool is_argument = std::ranges::any_of(
+          made.inputs, [&](const Input& input) { return !input.is_state && memory_of(made, input.value) == memory; });
+      KEYWAY_CHECK(!is_argument, "{} is called for an argument, which may have other strides: use a copy of it",
+                   call.op->short_name());
+    }
   }
 
   // Where it was recorded on Meta, the device is that of the call.

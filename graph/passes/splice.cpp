@@ -100,6 +100,8 @@ void Splicer::stand_for(ValueId id, ValueId old, const Part& part) {
   TensorInfo info = new_.values[index(id)].info;
   KEYWAY_CHECK(info.dtype == expected.dtype && info.device == expected.device && same_geometry(info, expected),
                "{} gives {} in the place of {}", part.what, to_string(info), to_string(expected));
+  KEYWAY_CHECK(is_own || memory_of(new_, id) == memory_of(new_, of(memory_of(graph_, old))),
+               "{} gives a tensor in other memory in the place of a view, which writes would show", part.what);
   new_.values[index(id)].info.requires_grad = expected.requires_grad;
   given_.push_back(id);
   now_[index(old)] = id;
