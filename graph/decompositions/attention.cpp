@@ -72,7 +72,7 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& grad_output,
   const Tensor grad = heads.of_queries(grad_output);
   const Tensor of_weights = keyway::matmul(grad, Heads::of_keys(value).transpose(-2, -1));
   const Tensor along = (grad * heads.of_queries(output)).sum({-1}, true);
-  const Tensor of_scores = weights * (of_weights - along) * scale;
+  const Tensor of_scores = (weights * (of_weights - along) * scale).masked_fill(weights == 0, 0);
   const Tensor of_query = keyway::matmul(of_scores, Heads::of_keys(key));
   const Tensor of_key = keyway::matmul(of_scores.transpose(-2, -1), heads.of_queries(query)).sum({2});
   const Tensor of_value = keyway::matmul(weights.transpose(-2, -1), grad).sum({2});

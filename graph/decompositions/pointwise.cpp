@@ -103,8 +103,11 @@ Tensor sgn(const Tensor& self) {
 }
 
 Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& output) {
-  return in_opmath([](const Tensor& grad, const Tensor& y) { return grad * keyway::conj_physical(y * (1 - y)); },
-                   grad_output, output);
+  return in_opmath(
+      [](const Tensor& grad, const Tensor& y) {
+        return y.is_complex() ? grad * keyway::conj_physical((1 - y) * y) : grad * (1 - y) * y;
+      },
+      grad_output, output);
 }
 
 Tensor square(const Tensor& self) {

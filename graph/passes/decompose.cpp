@@ -185,9 +185,12 @@ Node with_decomposed_graphs(const Node& node, const Decompositions& decompositio
   return call;
 }
 
-// Whether calls can give a tensor that lies as the result does: one in memory of its own with nothing beside it.
-bool can_be_made(const Graph& graph, ValueId result) {
-  if (result == kNoValue || memory_of(graph, result) != result) return true;
+// Whether calls can give a tensor that lies as the result does: one in memory of its own with nothing beside it. What
+// is an argument of the call itself is there.
+bool can_be_made(const Graph& graph, const Node& node, ValueId result) {
+  bool is_argument = false;
+  for_each_argument(node, [&](ValueId id) { is_argument = is_argument || id == result; });
+  if (result == kNoValue || is_argument || memory_of(graph, result) != result) return true;
   const TensorInfo& info = graph.values[index(result)].info;
   return info.offset == 0 && is_non_overlapping_and_dense(IntArrayRef(info.sizes), IntArrayRef(info.strides));
 }
@@ -198,7 +201,7 @@ void add_decomposed(Splicer& splicer, const Graph& graph, const Node& node, cons
   const std::string what = fmt::format("decompose: the decomposition of {}", node.op->short_name());
   KEYWAY_CHECK(depth < kMostLevels, "{} ends in itself", what);
   bool has_place = true;
-  for_each_result(node, [&](ValueId id) { has_place = has_place && can_be_made(graph, id); });
+  for_each_result(node, [&](ValueId id) { has_place = has_place && can_be_made(graph, node, id); });
   if (!has_place) return splicer.add(node);
   Recording recording(graph, node, kernel);
   Graph calls;

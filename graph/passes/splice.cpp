@@ -82,6 +82,12 @@ void Splicer::add(const Part& part) {
 // From now on a result of the part stands for one of the graph.
 void Splicer::stand_for(ValueId id, ValueId old, const Part& part) {
   const TensorInfo& expected = graph_.values[index(old)].info;
+  if (std::ranges::find(part.arguments, old) != part.arguments.end()) {  // an argument, which the call gave itself
+    KEYWAY_CHECK(
+        memory_of(new_, id) == memory_of(new_, of(old)) && same_geometry(new_.values[index(id)].info, expected),
+        "{} gives another tensor in the place of an argument", part.what);
+    return;
+  }
   const bool is_own = memory_of(graph_, old) == old;
   const TensorInfo& first = new_.values[index(id)].info;
   if (part.may_copy && is_own && first.dtype == expected.dtype && first.sizes == expected.sizes &&

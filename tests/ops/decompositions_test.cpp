@@ -99,6 +99,7 @@ constexpr std::pair<const char*, const char*> kOthers[] = {
     {"i0", "as digamma"},
     {"igamma", "as digamma"},
     {"igammac", "as digamma"},
+    {"im2col", "as _pad_from_inside_backward"},
     {"lgamma", "as digamma"},
     {"linalg_matrix_exp", "what it calls depends on elements"},
     {"linalg_solve_triangular", "as _linalg_cholesky"},
