@@ -15,14 +15,15 @@ Tensor elu_backward(const Tensor& grad_output, const Scalar& alpha, const Scalar
                     bool is_result, const Tensor& self_or_result) {
   const double slope = alpha.to<double>() * scale.to<double>();
   return in_opmath(
-      [&](const Tensor& grad, const Tensor& x) {
-        const Tensor below = is_result ? x + slope : (x * input_scale).exp() * slope;
-        return keyway::where(x <= 0, grad * input_scale * below, grad * scale);
+      [&](const Tensor& grad, const Tensor& x, const auto&...) {
+        const Tensor below = is_result ? x + slope : (x.clamp_max(0) * input_scale).exp() * slope;
+        return keyway::where(x > 0, grad * scale, grad * input_scale * below);
       },
-      grad_output, self_or_result);
+      grad_output, self_or_result, alpha, scale, input_scale);
 }
 
-// Of x times the normal distribution function of x; by 'tanh' as x (1 + tanh(u)) / 2.
+// Of x times the normal distribution function of x; by 'tanh' as x sigmoid(2 u). Where the sigmoid bends no more, its
+// slope may be infinite.
 Tensor gelu_backward(const Tensor& grad_output, const Tensor& self, std::string_view approximate) {
   return in_opmath(
       [&](const Tensor& grad, const Tensor& x) {
@@ -32,9 +33,9 @@ Tensor gelu_backward(const Tensor& grad_output, const Tensor& self, std::string_
           return grad * (share + x * (x * x * -0.5).exp() * factor);
         }
         constexpr double kCubic = 0.044715, kSlope = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-        const Tensor square = x * x, t = ((square * kCubic + 1) * x * kSlope).tanh();
-        const Tensor slope = (square * (3 * kCubic) + 1) * kSlope;
-        return grad * 0.5 * (t + 1 + x * (1 - t * t) * slope);
+        const Tensor square = x * x, s = ((square * kCubic + 1) * x * (2 * kSlope)).sigmoid();
+        const Tensor slope = (square * (3 * kCubic) + 1) * (2 * kSlope), bend = x * s * (1 - s);
+        return grad * keyway::where(bend == 0, s, s + bend * slope);
       },
       grad_output, self);
 }
@@ -62,20 +63,23 @@ Tensor hardswish_backward(const Tensor& grad_output, const Tensor& self) {
 }
 
 Tensor hardtanh_backward(const Tensor& grad_output, const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-  return in_opmath([&](const Tensor& grad,
-                       const Tensor& x) { return keyway::where((x <= min_val).logical_or(x >= max_val), 0, grad); },
-                   grad_output, self);
+  return in_opmath(
+      [](const Tensor& grad, const Tensor& x, const Scalar& least, const Scalar& greatest) {
+        return keyway::where((x <= least).logical_or(x >= greatest), 0, grad);
+      },
+      grad_output, self, min_val, max_val);
 }
 
 // The sign of a result is that of the input.
 Tensor leaky_relu_backward(const Tensor& grad_output, const Tensor& self, const Scalar& negative_slope, bool) {
   return in_opmath(
-      [&](const Tensor& grad, const Tensor& x) { return keyway::where(x > 0, grad, grad * negative_slope); },
-      grad_output, self);
+      [](const Tensor& grad, const Tensor& x, const Scalar& slope) { return keyway::where(x > 0, grad, grad * slope); },
+      grad_output, self, negative_slope);
 }
 
 Tensor log_sigmoid(const Tensor& self) {
-  return in_opmath([](const Tensor& x) { return -log_one_plus_exp(-x); }, self);
+  return in_opmath([](const Tensor& x) { return keyway::minimum(x, keyway::zeros_like(x)) - (-x.abs()).exp().log1p(); },
+                   self);
 }
 
 Tensor mish(const Tensor& self) {
@@ -115,16 +119,17 @@ Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold)
 
 Tensor softplus_backward(const Tensor& grad_output, const Tensor& self, const Scalar& beta, const Scalar& threshold) {
   return in_opmath(
-      [&](const Tensor& grad, const Tensor& x) {
-        const Tensor scaled = x * beta;
-        return keyway::where(scaled > threshold, grad, grad * scaled.sigmoid());
+      [](const Tensor& grad, const Tensor& x, const Scalar& factor, const Scalar& limit) {
+        const Tensor scaled = x * factor;
+        return keyway::where(scaled > limit, grad, grad * scaled.sigmoid());
       },
-      grad_output, self);
+      grad_output, self, beta, threshold);
 }
 
 Tensor threshold_backward(const Tensor& grad_output, const Tensor& self, const Scalar& threshold) {
-  return in_opmath([&](const Tensor& grad, const Tensor& x) { return keyway::where(x <= threshold, 0, grad); },
-                   grad_output, self);
+  return in_opmath(
+      [](const Tensor& grad, const Tensor& x, const Scalar& limit) { return keyway::where(x <= limit, 0, grad); },
+      grad_output, self, threshold);
 }
 
 }  // namespace

@@ -38,10 +38,11 @@ Tensor scores(const Heads& heads, const Tensor& query, const Tensor& key, const 
   return products + composite::to_opmath(of_heads);
 }
 
-// Of each query the greatest score, 0 if it sees no key: what shares are taken from, whose choice changes nothing.
+// Of each query the greatest score, 0 if it sees no key: what shares are taken from, whose choice changes nothing. A
+// further key that is not seen, since there may be none.
 Tensor greatest_of(const Tensor& of_keys) {
   const NoGradGuard no_grad;
-  const Tensor most = of_keys.amax({-1}, true);
+  const Tensor most = keyway::constant_pad_nd(of_keys, {0, 1}, -kInfinity).amax({-1}, true);
   return most.masked_fill(most == -kInfinity, 0);
 }
 
@@ -71,7 +72,7 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& grad_output,
   const Tensor grad = heads.of_queries(grad_output);
   const Tensor of_weights = keyway::matmul(grad, Heads::of_keys(value).transpose(-2, -1));
   const Tensor along = (grad * heads.of_queries(output)).sum({-1}, true);
-  const Tensor of_scores = weights * (of_weights - along) * scale;
+  const Tensor of_scores = (weights * (of_weights - along) * scale).masked_fill(weights == 0, 0);
   const Tensor of_query = keyway::matmul(of_scores, Heads::of_keys(key));
   const Tensor of_key = keyway::matmul(of_scores.transpose(-2, -1), heads.of_queries(query)).sum({2});
   const Tensor of_value = keyway::matmul(weights.transpose(-2, -1), grad).sum({2});

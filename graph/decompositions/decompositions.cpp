@@ -31,10 +31,9 @@ bool is_functional(const OperatorEntry& op) {
 }
 
 // Whether its function says what it calls: not so if that depends on elements, nor if it fills a new tensor by an
-// operator that writes, for which functionalize() has this one, nor if it shares memory beside its calls.
+// operator that writes, for which functionalize() has this one.
 bool tells_its_calls(const OperatorEntry& op) {
-  constexpr std::string_view kOthers[] = {"keyway::_lazy_clone", "keyway::linalg_matrix_exp", "keyway::tril_indices",
-                                          "keyway::triu_indices"};
+  constexpr std::string_view kOthers[] = {"keyway::linalg_matrix_exp", "keyway::tril_indices", "keyway::triu_indices"};
   const bool takes_generator = std::ranges::any_of(op.schema().arguments(), [](const Argument argument) {
     return argument.type().is(TypeKind::Optional) && argument.type().element().is(TypeKind::Generator);
   });

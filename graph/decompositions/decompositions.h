@@ -7,6 +7,7 @@
 #include <keyway/ops/composite/opmath.h>
 #include <keyway/ops/rules/promotion.h>
 
+#include <concepts>
 #include <utility>
 
 namespace keyway::inline v1::graph::decompositions {
@@ -20,14 +21,20 @@ void add_pointwise(Decompositions& table);
 void add_reductions(Decompositions& table);
 void add_shapes(Decompositions& table);
 
-// What `compute` gives for the operands in the dtype that they promote to, in that dtype; 16-bit floats are computed
-// in float32, as kernels do.
+// What `compute` gives for the operands, tensors and numbers, in the dtype that they promote to, in that dtype; 16-bit
+// floats are computed in float32, as kernels do.
 template <typename F, typename... Operands>
 Tensor in_opmath(F&& compute, const Operands&... operands) {
   Promotion promotion;
   (promotion << ... << operands);
   const ScalarType dtype = promotion.result(), wide = composite::opmath_dtype(dtype);
-  const auto widened = [&](const Tensor& x) { return x.dtype() == wide ? x : x.to(wide); };
+  const auto widened = [&]<typename T>(const T& x) -> T {
+    if constexpr (std::same_as<T, Tensor>) {
+      return x.dtype() == wide ? x : x.to(wide);
+    } else {
+      return x;
+    }
+  };
   const Tensor result = std::forward<F>(compute)(widened(operands)...);
   return result.dtype() == dtype ? result : result.to(dtype);
 }

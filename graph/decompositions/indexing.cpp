@@ -24,8 +24,15 @@ Tensor put_slices(const Tensor& self, std::int64_t dim, const Tensor& index, con
   return keyway::index_put(self, indices, source, accumulate);
 }
 
+// Of bools whether one is true, among those of `source` if `alpha` is.
 Tensor index_add(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
-  return put_slices(self, dim, index, source * alpha, /*accumulate=*/true);
+  const auto scaled = [&](const Tensor& x) {
+    if (x.dtype() == kBool) return alpha.to<bool>() ? x : keyway::zeros_like(x);
+    return alpha == 1 ? x : x * alpha;
+  };
+  const Tensor sums = put_slices(composite::to_opmath(self), dim, index, scaled(composite::to_opmath(source)),
+                                 /*accumulate=*/true);
+  return composite::narrowed(sums, self.dtype());
 }
 
 Tensor index_copy(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& source) {

@@ -20,16 +20,18 @@ struct Channels {
     }
   }
   Tensor beside(const Tensor& values) const { return values.reshape(sizes); }
+  // Of each channel, in float64: sums of float32 may be beyond its range.
+  Tensor sum(const Tensor& values) const { return values.sum(others, false, kDouble); }
+  Tensor mean(const Tensor& values) const { return values.mean(others, false, kDouble); }
 };
 
 ThreeTensors batch_norm_forward(const Tensor& input, const std::optional<Tensor>& weight,
                                 const std::optional<Tensor>& bias, double eps) {
   const Tensor x = composite::to_opmath(input);
   const Channels channels(input);
-  const Tensor mean = x.mean(channels.others), centered = x - channels.beside(mean);
-  const Tensor var = (centered * centered).mean(channels.others);
-  Tensor result = centered * channels.beside((var + eps).rsqrt());
-  if (weight) result = result * channels.beside(weight->to(x.dtype()));
+  const Tensor mean = channels.mean(x).to(x.dtype()), centered = x - channels.beside(mean);
+  const Tensor var = channels.mean(centered * centered).to(x.dtype()), rstd = (var + eps).rsqrt();
+  Tensor result = centered * channels.beside(weight ? weight->to(x.dtype()) * rstd : rstd);
   if (bias) result = result + channels.beside(bias->to(x.dtype()));
   return {composite::narrowed(result, input.dtype()), mean, var};
 }
@@ -39,23 +41,23 @@ ThreeTensors batch_norm_backward(const Tensor& grad_out, const Tensor& input, co
                                  const std::optional<Tensor>& weight, double eps, ArrayRef<bool> output_mask) {
   const Tensor x = composite::to_opmath(input), grad = composite::to_opmath(grad_out);
   const Channels channels(input);
-  const Tensor rstd = (var + eps).rsqrt();
-  const Tensor normal = (x - channels.beside(mean)) * channels.beside(rstd);
+  const Tensor rstd = (var + eps).rsqrt(), centered = x - channels.beside(mean), product = grad * centered;
   ThreeTensors grads;
   if (output_mask[0]) {
-    const Tensor along = (grad * normal).mean(channels.others), shift = grad.mean(channels.others);
-    const Tensor scale = weight ? rstd * weight->to(x.dtype()) : rstd;
-    const Tensor projected = grad - channels.beside(shift) - normal * channels.beside(along);
+    const Tensor shift = channels.mean(grad).to(x.dtype());
+    const Tensor slope = channels.mean(product).to(x.dtype()) * rstd * rstd;
+    const Tensor scale = weight ? weight->to(x.dtype()) * rstd : rstd;
+    const Tensor projected = grad - channels.beside(shift) - centered * channels.beside(slope);
     std::get<0>(grads) = composite::narrowed(projected * channels.beside(scale), input.dtype());
   }
-  if (output_mask[1]) std::get<1>(grads) = (grad * normal).sum(channels.others);
-  if (output_mask[2]) std::get<2>(grads) = grad.sum(channels.others);
+  if (output_mask[1]) std::get<1>(grads) = channels.sum(product).to(x.dtype()) * rstd;
+  if (output_mask[2]) std::get<2>(grads) = channels.sum(grad).to(x.dtype());
   return grads;
 }
 
 Tensor softmax_backward(const Tensor& grad_output, const Tensor& output, std::int64_t dim, ScalarType input_dtype) {
-  const Tensor product = composite::to_opmath(grad_output) * composite::to_opmath(output);
-  const Tensor grad = product - composite::to_opmath(output) * product.sum({dim}, true);
+  const Tensor given = composite::to_opmath(grad_output), y = composite::to_opmath(output);
+  const Tensor grad = (given - (given * y).sum({dim}, true)) * y;
   return grad.dtype() == input_dtype ? grad : grad.to(input_dtype);
 }
 

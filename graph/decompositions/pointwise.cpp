@@ -14,12 +14,12 @@ Tensor as_float(const Tensor& x) { return x.is_floating_point() || x.is_complex(
 Tensor div_trunc(const Tensor& self, const Tensor& other) { return keyway::div(self, other, "trunc"); }
 
 Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
-  return in_opmath([&](const Tensor& x, const Tensor& a, const Tensor& b) { return x + a / b * value; }, self, tensor1,
+  return in_opmath([&](const Tensor& x, const Tensor& a, const Tensor& b) { return x + a * value / b; }, self, tensor1,
                    tensor2);
 }
 
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
-  return in_opmath([&](const Tensor& x, const Tensor& a, const Tensor& b) { return x + a * b * value; }, self, tensor1,
+  return in_opmath([&](const Tensor& x, const Tensor& a, const Tensor& b) { return x + a * value * b; }, self, tensor1,
                    tensor2);
 }
 
@@ -57,13 +57,25 @@ Tensor hypot(const Tensor& self, const Tensor& other) {
       self, other);
 }
 
+// From the nearer end, so that a weight of 1 gives `end` exactly.
 Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
-  return in_opmath([](const Tensor& a, const Tensor& b, const Tensor& w) { return a + w * (b - a); }, self, end,
-                   weight);
+  return in_opmath(
+      [](const Tensor& a, const Tensor& b, const Tensor& w) {
+        const Tensor way = b - a;
+        return keyway::where(w.abs() < 0.5, a + w * way, b - way * (1 - w));
+      },
+      self, end, weight);
 }
 
 Tensor lerp_number(const Tensor& self, const Tensor& end, const Scalar& weight) {
-  return in_opmath([&](const Tensor& a, const Tensor& b) { return a + (b - a) * weight; }, self, end);
+  const auto w = weight.to<complex<double>>();
+  return in_opmath(
+      [&](const Tensor& a, const Tensor& b) {
+        const Tensor way = b - a;
+        if (norm(w) < 0.25) return a + way * weight;
+        return b - way * (weight.is_complex() ? Scalar(complex<double>(1) - w) : Scalar(1 - w.real()));
+      },
+      self, end);
 }
 
 // Of equal numbers, infinities among them, the distance is 0.
@@ -91,8 +103,11 @@ Tensor sgn(const Tensor& self) {
 }
 
 Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& output) {
-  return in_opmath([](const Tensor& grad, const Tensor& y) { return grad * keyway::conj_physical(y * (1 - y)); },
-                   grad_output, output);
+  return in_opmath(
+      [](const Tensor& grad, const Tensor& y) {
+        return y.is_complex() ? grad * keyway::conj_physical((1 - y) * y) : grad * (1 - y) * y;
+      },
+      grad_output, output);
 }
 
 Tensor square(const Tensor& self) {
@@ -105,12 +120,14 @@ Tensor tanh_backward(const Tensor& grad_output, const Tensor& output) {
                    grad_output, output);
 }
 
-// 0 beside a logarithm that is infinite, or of a negative number, is 0; of NaN it is NaN.
+// 0 beside a logarithm that is infinite, or of a negative number, is 0; of NaN it is NaN. To a product that is -0, 0 is
+// added.
 Tensor xlogy(const Tensor& self, const Tensor& other) {
   return in_opmath(
       [](const Tensor& x, const Tensor& y) {
         const Tensor is_infinite = (y <= 0).logical_or(y == std::numeric_limits<double>::infinity());
-        return x * y.masked_fill((x == 0).logical_and(is_infinite), 1).log();
+        const Tensor is_zero = x == 0, product = x * y.masked_fill(is_zero.logical_and(is_infinite), 1).log();
+        return keyway::where(is_zero, product + 0, product);
       },
       as_float(self), as_float(other));
 }

@@ -34,20 +34,21 @@ Tensor count_nonzero(const Tensor& self, std::optional<std::int64_t> dim) {
 }
 Tensor count_nonzero_over(const Tensor& self, IntArrayRef dim) { return (self != 0).sum(dims_of(self, dim)); }
 
+// What squares are added up in, as kernels do: those of float32 are beyond its range where their root is not.
+Tensor doubled(const Tensor& self) { return self.to(self.is_complex() ? ScalarType::ComplexDouble : kDouble); }
+
 Tensor euclidean_norm(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim) {
-  const Tensor x = composite::to_opmath(self.is_complex() ? self.abs() : self);
-  const Tensor norm = root((x * x).sum(dims_of(self, dim), keepdim));
-  return self.is_complex() ? norm : composite::narrowed(norm, self.dtype());
+  const Tensor wide = doubled(self), x = self.is_complex() ? wide.abs() : wide;
+  return root((x * x).sum(dims_of(self, dim), keepdim)).to(to_real(self.dtype()));
 }
 
 Tensor std_of(const Tensor& self, std::optional<IntArrayRef> dim, std::optional<Scalar> correction, bool keepdim) {
-  const Tensor deviation = root(composite::to_opmath(self).var(dim, correction, keepdim));
-  return self.is_complex() ? deviation : composite::narrowed(deviation, self.dtype());
+  return root(doubled(self).var(dim, correction, keepdim)).to(to_real(self.dtype()));
 }
 
 std::tuple<Tensor, Tensor> var_mean(const Tensor& self, std::optional<IntArrayRef> dim,
                                     std::optional<Scalar> correction, bool keepdim) {
-  return {self.var(dim, correction, keepdim), self.mean(dims_of(self, dim), keepdim)};
+  return {self.var(dim, correction, keepdim), doubled(self).mean(dims_of(self, dim), keepdim).to(self.dtype())};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <keyway/core/dtype/default_dtype.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/core/tensor/geometry.h>
+#include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/dispatch/call/call_declined.h>
 #include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/graph/capture.h>
@@ -51,9 +52,25 @@ std::vector<std::string> Decompositions::operators() const {
   return names;
 }
 
+namespace {
+
+// Throws what the operator does for such arguments: a decomposition takes them to be as it requires.
+void check_arguments(const OperatorEntry& op, Stack stack) {
+  if (!op.has_kernel_for(DeviceType::Meta) || op.has_tag("data_dependent_shape")) return;
+  bool has_tensors = false;
+  update_tensors(stack, [&](TensorBase& tensor) {
+    has_tensors = true;
+    tensor = make_tensor_strided(tensor.sizes(), tensor.strides(), tensor.dtype(), Device(DeviceType::Meta));
+  });
+  call_on_meta(op, stack, has_tensors);
+}
+
+}  // namespace
+
 void call_decomposition(const Decompositions& decompositions, const OperatorEntry& op, Stack& stack) {
   const AnyKernel* const found = decompositions.find(op);
   KEYWAY_CHECK(found != nullptr, "{} has no decomposition", op.short_name());
+  check_arguments(op, stack);
   found->kernel.boxed(op, found->kernel, boxed_call_keys(op, stack), stack);
 }
 
@@ -82,6 +99,7 @@ class Recording {
     Capture capture(Level::Program);
     for (const ValueId id : arguments_) capture.add_argument(tensors.at(id));
     Graph made = capture.finish(results(tensors));
+    refuse_strides(made);
     if (std::ranges::any_of(made.nodes, [](const Node& node) { return node.op->schema().is_mutable(); })) {
       made.level = Level::Executed;  // its gradients are those of its calls, whatever they write to
       made = functionalize(made);
@@ -120,6 +138,20 @@ class Recording {
     return results;
   }
 
+  // By as_strided memory is read as it lies here, and in other calls of the graph it may lie otherwise. An operator
+  // that says itself where in memory is another matter.
+  void refuse_strides(const Graph& made) const {
+    if (node_.op->schema().arguments().find("storage_offset")) return;
+    for (const Node& call : made.nodes) {
+      if (!call.op->short_name().starts_with("as_strided")) continue;
+      const ValueId memory = memory_of(made, call.arguments[0].to_int());
+      const bool is_argument = std::ranges::any_of(
+          made.inputs, [&](const Input& input) { return !input.is_state && memory_of(made, input.value) == memory; });
+      KEYWAY_CHECK(!is_argument, "{} is called for an argument, which may have other strides: use a copy of it",
+                   call.op->short_name());
+    }
+  }
+
   // Where it was recorded on Meta, the device is that of the call.
   void put_on_device(Graph& made) const {
     const Device device = named_ ? *named_ : meta_.device().value_or(Device(DeviceType::CPU));
@@ -153,9 +185,12 @@ Node with_decomposed_graphs(const Node& node, const Decompositions& decompositio
   return call;
 }
 
-// Whether calls can give a tensor that lies as the result does: one in memory of its own with nothing beside it.
-bool can_be_made(const Graph& graph, ValueId result) {
-  if (result == kNoValue || memory_of(graph, result) != result) return true;
+// Whether calls can give a tensor that lies as the result does: one in memory of its own with nothing beside it. What
+// is an argument of the call itself is there.
+bool can_be_made(const Graph& graph, const Node& node, ValueId result) {
+  bool is_argument = false;
+  for_each_argument(node, [&](ValueId id) { is_argument = is_argument || id == result; });
+  if (result == kNoValue || is_argument || memory_of(graph, result) != result) return true;
   const TensorInfo& info = graph.values[index(result)].info;
   return info.offset == 0 && is_non_overlapping_and_dense(IntArrayRef(info.sizes), IntArrayRef(info.strides));
 }
@@ -166,7 +201,7 @@ void add_decomposed(Splicer& splicer, const Graph& graph, const Node& node, cons
   const std::string what = fmt::format("decompose: the decomposition of {}", node.op->short_name());
   KEYWAY_CHECK(depth < kMostLevels, "{} ends in itself", what);
   bool has_place = true;
-  for_each_result(node, [&](ValueId id) { has_place = has_place && can_be_made(graph, id); });
+  for_each_result(node, [&](ValueId id) { has_place = has_place && can_be_made(graph, node, id); });
   if (!has_place) return splicer.add(node);
   Recording recording(graph, node, kernel);
   Graph calls;

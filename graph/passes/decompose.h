@@ -44,7 +44,8 @@ class KEYWAY_API Decompositions {
 // functions of other operators already.
 KEYWAY_API Decompositions default_decompositions();
 
-// Makes a call by its decomposition: the arguments on the stack become the results.
+// Makes a call by its decomposition: the arguments on the stack become the results. Throws what the operator does for
+// arguments of such dtypes and sizes.
 KEYWAY_API void call_decomposition(const Decompositions& decompositions, const OperatorEntry& op, Stack& stack);
 
 // The graph in which each call of an operator with a decomposition is replaced by what that calls, again and again,
@@ -53,8 +54,8 @@ KEYWAY_API void call_decomposition(const Decompositions& decompositions, const O
 // Last bits of elements may differ, and gradients where an operator has no derivative. A decomposition is called with
 // tensors without elements (Meta) of the sizes in the graph.
 //
-// Throws keyway::Error(Value) for a decomposition that gives another dtype or other sizes, takes numbers out of
-// tensors, or ends in itself, and what it throws.
+// Throws keyway::Error(Value) for a decomposition that gives another dtype, other sizes or a copy in the place of a
+// view, takes numbers out of tensors, calls as_strided for an argument, or ends in itself, and what it throws.
 KEYWAY_API Graph decompose(const Graph& graph, const Decompositions& decompositions);
 
 }  // namespace keyway::inline v1::graph

@@ -47,7 +47,7 @@ class Folder {
 
   std::optional<Affine> affine_at(std::size_t number) const {
     const Node& node = graph_.nodes[number];
-    if (node.op->full_name() != "keyway::addcmul" || node.arguments[3].to_scalar().to<double>() != 1) return {};
+    if (node.op->full_name() != "keyway::addcmul" || node.arguments[3].to_scalar() != 1) return {};
     for (const std::size_t product : {1, 2}) {
       const ValueId made = node.arguments[product].to_int();
       const std::optional<std::size_t> maker = makers_[index(made)];

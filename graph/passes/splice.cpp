@@ -82,6 +82,12 @@ void Splicer::add(const Part& part) {
 // From now on a result of the part stands for one of the graph.
 void Splicer::stand_for(ValueId id, ValueId old, const Part& part) {
   const TensorInfo& expected = graph_.values[index(old)].info;
+  if (std::ranges::find(part.arguments, old) != part.arguments.end()) {  // an argument, which the call gave itself
+    KEYWAY_CHECK(
+        memory_of(new_, id) == memory_of(new_, of(old)) && same_geometry(new_.values[index(id)].info, expected),
+        "{} gives another tensor in the place of an argument", part.what);
+    return;
+  }
   const bool is_own = memory_of(graph_, old) == old;
   const TensorInfo& first = new_.values[index(id)].info;
   if (part.may_copy && is_own && first.dtype == expected.dtype && first.sizes == expected.sizes &&
@@ -100,6 +106,8 @@ void Splicer::stand_for(ValueId id, ValueId old, const Part& part) {
   TensorInfo info = new_.values[index(id)].info;
   KEYWAY_CHECK(info.dtype == expected.dtype && info.device == expected.device && same_geometry(info, expected),
                "{} gives {} in the place of {}", part.what, to_string(info), to_string(expected));
+  KEYWAY_CHECK(is_own || memory_of(new_, id) == memory_of(new_, of(memory_of(graph_, old))),
+               "{} gives a tensor in other memory in the place of a view, which writes would show", part.what);
   new_.values[index(id)].info.requires_grad = expected.requires_grad;
   given_.push_back(id);
   now_[index(old)] = id;

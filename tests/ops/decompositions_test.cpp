@@ -1,12 +1,9 @@
 // Decompositions of every operator: what they give is what the operator gives, but for last bits, and they consist of
 // operators of the Core ATen set and of those that the list here has.
-#include <keyway/graph/passes/decompose.h>
 #include <keyway/graph/run.h>
 #include <keyway/ops/all.h>
-#include <keyway/tests/catch.h>
-#include <keyway/tests/graph/replayed.h>
+#include <keyway/tests/ops/decomposed.h>
 #include <keyway/tests/ops/differentiable.h>
-#include <keyway/tests/ops/samples.h>
 
 #include <map>
 #include <set>
@@ -18,27 +15,6 @@ using namespace keyway::testing;
 namespace {
 
 using Names = std::set<std::string>;
-
-const graph::Decompositions& table() {
-  static const graph::Decompositions all = graph::default_decompositions();
-  return all;
-}
-
-Program program_of(const Sample& sample) {
-  const std::vector<Slot> slots = slots_of(sample.arguments);
-  return [&sample, slots](const std::vector<Tensor>& inputs) {
-    Stack stack = map_tensors(sample.arguments, [](const Tensor& tensor) { return tensor; });
-    for (std::size_t i = 0; i < slots.size(); ++i) stack = with_tensor(stack, slots[i], inputs[i]);
-    operator_named(sample.entry->op).call_boxed(stack);
-    return tensors_in(stack);
-  };
-}
-
-std::vector<Tensor> inputs_of(const Sample& sample) {
-  std::vector<Tensor> inputs;
-  for (const Slot slot : slots_of(sample.arguments)) inputs.push_back(tensor_at(sample.arguments, slot));
-  return inputs;
-}
 
 // The sample's call with other tensors in the places of those that have gradients.
 Program with_leaves(const Sample& sample, const Differentiable& function) {
@@ -53,20 +29,6 @@ Program with_leaves(const Sample& sample, const Differentiable& function) {
     }
     return call(arguments);
   };
-}
-
-// The graph of a call, decomposed; nothing if a capture refuses the call.
-std::optional<graph::Graph> decomposed(const Program& program, const std::vector<Tensor>& inputs, graph::Level level) {
-  graph::Graph graph;
-  manual_seed(7);
-  if (!error_in([&] { graph = captured(program, copies_of(inputs), level); }).empty()) return std::nullopt;
-  graph::Graph made;
-  const std::string error = error_in([&] { made = graph::decompose(graph, table()); });
-  INFO(graph::to_string(graph));
-  CHECK(error == "");
-  if (!error.empty()) return std::nullopt;
-  graph::check(made);
-  return made;
 }
 
 // The operators in the graph outside of the Core ATen set.
@@ -105,7 +67,6 @@ constexpr std::pair<const char*, const char*> kOthers[] = {
     {"_fft_half", "as _fft_c2c"},
     {"_gather_products", "adds up products at indices, a kernel of its own"},
     {"_gather_weighted", "as _gather_products"},
-    {"_lazy_clone", "shares memory beside its calls"},
     {"_linalg_check_errors", "raises"},
     {"_linalg_cholesky", "an algorithm of linear algebra"},
     {"_linalg_eig", "as _linalg_cholesky"},

@@ -237,7 +237,7 @@ def views():
     for name in "tril triu".split():
         add(name, X, 1)
         add(f"{name} of more", WIDE, -1)
-    for name in "alias clone contiguous detach data pin_memory real".split():
+    for name in "_lazy_clone alias clone contiguous detach data pin_memory real".split():
         if name not in ("pin_memory", "data"):
             add(name, X)
     add("to.dtype", X, kw.float64)

@@ -87,6 +87,96 @@ def test_a_step_of_training_becomes_one_of_core_operators(name: str) -> None:
         kw.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
 
 
+def test_a_program_with_a_limit_of_sizes_is_decomposed_below_it() -> None:
+    table = kw.randn(32, 4)
+
+    def function(x: kw.Tensor) -> kw.Tensor:
+        assert x.shape[0] <= 32
+        return nn.functional.silu(x) + table[: x.shape[0]]
+
+    program = export.export(function, (kw.ones(32, 4),), dynamic_shapes={"x": {0: "length"}})
+    file = io.BytesIO()
+    export.save(program, file)
+    for one in (program, export.load(file.getvalue()), program.run_decompositions()):
+        core = one.run_decompositions()
+        assert operators_of(core) <= CORE and core.metadata == {}
+        for length in (1, 17, 32):
+            x = kw.randn(length, 4)
+            assert_close(core(x), function(x))
+
+
+def floats(*numbers: float, dtype: Any = kw.float32) -> kw.Tensor:
+    return kw.tensor(list(numbers), dtype=dtype)
+
+
+HARD = {  # a call, its tensors, and what it gives
+    "a norm of small numbers": (kw.linalg.vector_norm, (kw.full((3,), 1e-30),), 3**0.5 * 1e-30),
+    "a norm of great numbers": (kw.linalg.vector_norm, (floats(1e20),), 1e20),
+    "a deviation of small numbers": (kw.std, (floats(1e-25, 3e-25),), 2**0.5 * 1e-25),
+    "a deviation of great numbers": (kw.std, (floats(1e25, -1e25),), 2**0.5 * 1e25),
+    "a mean of great numbers": (lambda x: kw.var_mean(x)[1], (floats(3e38, 3e38),), 3e38),
+    "the end of a way": (lambda a, b: a.lerp(b, 1.0), (floats(1e8), floats(1.0)), [1.0]),
+    "the end of a way by a tensor": (kw.lerp, (floats(1e8), floats(1.0), floats(1.0)), [1.0]),
+    "elu's slope at NaN": (kw.ops.keyway.elu_backward, (floats(1), 1, 1, 1, False, floats(kw.nan)), [kw.nan]),
+    "gelu's slopes": (kw.ops.keyway.gelu_backward, (floats(2, 2), floats(1e30, -1e30), "tanh"), [2.0, 0.0]),
+    "a product by a factor": (lambda *x: kw.addcmul(*x, value=1e-30), (floats(0), floats(1e30), floats(1e30)), [1e30]),
+    "a quotient by a factor": (lambda *x: kw.addcdiv(*x, value=1e-30), (floats(0), floats(1e30), floats(1e-10)), [1e10]),
+    "half of a product": (lambda *x: kw.baddbmm(*x, alpha=0.5),
+                          (kw.zeros(1, 1, 1).half(), kw.full((1, 1, 1), 300).half(), kw.full((1, 1, 1), 300).half()),
+                          [[[45000.0]]]),
+    "none of a product": (lambda *x: kw.baddbmm(*x, alpha=0),
+                          (kw.ones(1, 1, 1), kw.full((1, 1, 1), kw.nan), kw.ones(1, 1, 1)), [[[1.0]]]),
+    "a sum of bools": (lambda *x: x[0].index_add(0, *x[1:]),
+                       (kw.tensor([False, True]), kw.tensor([0, 1]), kw.tensor([True, True])), [True, True]),
+    "no sum of bools": (lambda *x: x[0].index_add(0, *x[1:], alpha=False),
+                        (kw.tensor([False, True]), kw.tensor([0, 1]), kw.tensor([True, True])), [False, True]),
+    "a sum of halves": (lambda *x: x[0].index_add(0, *x[1:], alpha=2),
+                        (floats(-60000, dtype=kw.float16), kw.tensor([0]), floats(50000, dtype=kw.float16)), [40000.0]),
+    "attention without keys": (kw.ops.keyway._scaled_dot_product_attention_forward,
+                               (kw.ones(1, 1, 2, 3), kw.ones(1, 1, 0, 3), kw.ones(1, 1, 0, 1), None, False, 1.0),
+                               ([[[[0.0], [0.0]]]], [[[kw.inf, kw.inf]]])),
+    "a loss without classes": (lambda *x: nn.functional.cross_entropy(*x, reduction="none"),
+                               (kw.zeros(2, 0), kw.tensor([-100, -100])), [0.0, 0.0]),
+    "the sign of a probability's logarithm": (nn.functional.logsigmoid, (floats(200.0),), [0.0]),
+    "the sign of no information": (lambda x, y: x.xlogy(y), (floats(0), floats(0.5)), [0.0]),
+}
+
+
+@pytest.mark.parametrize("case", HARD)
+def test_hard_numbers_are_those_of_the_operator(case: str) -> None:
+    function, arguments, expected = HARD[case]
+    tensors = [argument for argument in arguments if isinstance(argument, kw.Tensor)]
+
+    def call(*given: kw.Tensor) -> Any:
+        rest = iter(given)
+        return function(*(next(rest) if isinstance(argument, kw.Tensor) else argument for argument in arguments))
+
+    with kw.no_grad():
+        results = graph.capture(call, *tensors).decomposed()(*tensors)
+    for result, number in zip(results, expected) if isinstance(results, tuple) else [(results, expected)]:
+        number = kw.tensor(number, dtype=result.dtype)
+        kw.testing.assert_close(result, number, rtol=1e-3, atol=0, equal_nan=True)
+        if number.dtype != kw.bool:
+            assert kw.equal(result.signbit() & ~result.isnan(), number.signbit() & ~number.isnan())
+
+
+def test_a_call_by_a_decomposition_has_the_errors_of_the_operator() -> None:
+    table, ops = export.default_decompositions(), kw.ops.keyway
+    x, index = kw.ones(2, 3), kw.tensor([0])
+    for op, arguments in [
+        (ops.transpose.int, (x, 0, 100000)),
+        (ops.index_copy.default, (x, 100000, index, kw.ones(1, 3))),
+        (ops.index_add.default, (x, -100000, index, kw.ones(1, 3))),
+        (ops.diagonal_scatter.default, (x, kw.ones(2), 0, 0, 7)),
+        (ops.unbind.int, (x, 9)),
+        (ops.im2col.default, (x, [1], [1], [0], [1])),
+    ]:
+        with pytest.raises(kw.Error) as expected:
+            op(*arguments)
+        with pytest.raises(kw.Error, match=re.escape(str(expected.value).split(";")[0])):
+            table[op](*arguments)
+
+
 def test_a_table_says_what_is_decomposed_and_how() -> None:
     def function(x: kw.Tensor) -> kw.Tensor:
         return nn.functional.silu(x).square()
@@ -140,12 +230,32 @@ def test_what_is_no_decomposition_is_refused() -> None:
         (lambda x: x.sum(), r"decompose: the decomposition of silu gives float32\[\] in the place of float32\[3\]"),
         (lambda x: x.double(), r"gives float64\[3\] in the place of float32\[3\]"),
         (lambda x: x * x.sum().item(), "item gives numbers or sizes that depend on the elements of a tensor"),
+        (lambda x: x.as_strided((3,), (1,)) * 1, "as_strided is called for an argument, which may have other strides"),
+        (lambda x: x.view(3, 1).as_strided((3,), (1,)) * 1, "as_strided is called for an argument"),
         (lambda x: SILU(x) * 1, "decompose: the decomposition of silu ends in itself"),
     ]:
         with pytest.raises(kw.Error, match=error):
             captured.decomposed({SILU: function})
     with pytest.raises(kw.Error, match="sigmoid_ writes to its arguments"):
         captured.decomposed({kw.ops.keyway.sigmoid_.default: lambda x: x})
+
+
+def test_a_view_becomes_no_copy() -> None:
+    """What is written to it would be lost."""
+    t = kw.ops.keyway.t.default
+
+    def function(x: kw.Tensor) -> kw.Tensor:
+        t(x).mul_(2)
+        return x + 1
+
+    for copy in (lambda x: x.permute(1, 0).clone(), lambda x: x.new_ones(2, 2).t()):
+        with pytest.raises(kw.Error, match="decomposition of t gives a tensor in other memory in the place of a view"):
+            graph.capture(function, kw.ones(2, 2)).decomposed({t: copy})
+    view = graph.capture(function, kw.ones(2, 2)).decomposed({t: lambda x: x.permute(1, 0)})
+    assert kw.equal(view(kw.ones(2, 2)), kw.full((2, 2), 3.0))
+    own = graph.capture(nn.functional.silu, kw.ones(3)).decomposed(
+        {SILU: lambda x: (x * x.sigmoid()).as_strided((3,), (1,))})
+    assert_close(own(kw.ones(3)), nn.functional.silu(kw.ones(3)))
 
 
 def test_graphs_within_calls_are_decomposed() -> None:

@@ -322,6 +322,19 @@ def test_what_a_file_says_of_nesting_is_not_trusted(note):
         export.load(_with_metadata(saved, change))
 
 
+@pytest.mark.parametrize("note", ["", "[]", "{}", '{"n":1.5}', '{"n":true}', '{"n":-1}', '{"n":4,"m":4}', "[" * 100000])
+def test_what_a_file_says_of_sizes_is_not_trusted(note):
+    program = export.export(lambda x: x + 1, (kw.ones(7),), dynamic_shapes={"x": {0: "n"}})
+    assert program.metadata == export.load(_saved(program)).metadata == {}
+
+    def change(metadata):
+        assert metadata["keyway.program.sizes"] == '{"n":7}'
+        metadata["keyway.program.sizes"] = note
+
+    with pytest.raises(kw.ParseError):
+        export.load(_with_metadata(_saved(program), change))
+
+
 def test_results_that_a_file_names_and_the_program_does_not_give_are_refused():
     saved = _saved(export.export(lambda x: x + 1, (kw.ones(2),)))
 

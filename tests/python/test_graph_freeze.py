@@ -111,6 +111,16 @@ def test_a_convolution_whose_result_is_used_twice_is_not_folded() -> None:
         assert kw.equal(captured.with_folded_batch_norm()(x), program(x))
 
 
+@pytest.mark.parametrize("value", [1j, 2, 1 + 0j])
+def test_a_normalization_by_another_factor_is_not_folded(value: complex) -> None:
+    def program(x: kw.Tensor, scale: kw.Tensor, shift: kw.Tensor) -> kw.Tensor:
+        return kw.addcmul(shift, x, scale, value=value)
+
+    arguments = [kw.randn(3, dtype=kw.complex64) for _ in range(3)]
+    captured = graph.capture(program, *arguments).with_folded_batch_norm()
+    assert kw.equal(captured(*arguments), program(*arguments))
+
+
 def test_an_input_that_is_written_to_before_the_normalization_is_convolved_before() -> None:
     convolution, norm = nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2).eval()
 

@@ -138,6 +138,7 @@ Vars real_part(const Call& call) {
 }
 
 constexpr Mapping kViews[] = {
+    {"_lazy_clone", same},
     {"_to_copy", same},
     {"alias", same},
     {"broadcast_to", expanded_to},

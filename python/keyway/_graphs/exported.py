@@ -11,7 +11,7 @@ from keyway._C import Tensor, _graph
 from keyway._graphs.captured import Captured, Graph, Output, named_tensors, with_tensors, without_tensors
 from keyway._graphs.decompositions import DecompositionTable, resolved
 from keyway._tensor.serialization import encoded_path
-from keyway._graphs.exported_notes import decoded_trees, encoded_trees
+from keyway._graphs.exported_notes import decoded_sizes, decoded_trees, encoded_sizes, encoded_trees
 from keyway._graphs.shapes import Sizes, dynamic_formulas, example_sizes, limits, resized, sizes_to_capture
 from keyway._transforms.trees import leaves_like, leaves_of, same_structure, tree_map
 from keyway.autograd.grad_mode import no_grad
@@ -19,6 +19,7 @@ from keyway.nn.modules.module import Module
 from keyway.random import get_rng_state, set_rng_state
 
 _NOTE = "keyway.program.python"
+_SIZES = "keyway.program.sizes"
 
 class ExportedProgram:
     """A program for all sizes of its named dimensions, with its state.
@@ -28,10 +29,12 @@ class ExportedProgram:
     results can be differentiated; else calls run as plans, one for each sizes.
     """
 
-    def __init__(self, program: _graph.Program, arguments: Any = None, results: Any = None) -> None:
+    def __init__(self, program: _graph.Program, arguments: Any = None, results: Any = None,
+                 example: Sizes | None = None) -> None:  # fmt: skip
         self._program = program
         self._arguments = arguments  # as [args, kwargs], with an Output for each tensor; None: tensors alone
         self._results = results  # likewise; None: a tuple of tensors
+        self._example = example  # sizes beside which it was captured; None: not known
 
     def __str__(self) -> str:
         return str(self._program)
@@ -52,7 +55,7 @@ class ExportedProgram:
     @property
     def metadata(self) -> dict[str, str]:
         """The texts that were saved with it."""
-        return {key: text for key, text in self._program.notes().items() if key != _NOTE}
+        return {key: text for key, text in self._program.notes().items() if key not in (_NOTE, _SIZES)}
 
     def parameters(self) -> Iterator[Tensor]:
         """The state that requires grad, as optimizers take it."""
@@ -80,8 +83,9 @@ class ExportedProgram:
             return Graph(_graph.decompose(self._program.graph(sizes), table))
 
         names, state = self._program.argument_names(), self._program.state()
-        program, _ = _fitted(decomposed, dict.fromkeys(self.dimensions, 4), names, state)
-        return ExportedProgram(program, self._arguments, self._results)
+        example = self._example or dict.fromkeys(self.dimensions, 4)
+        program, _ = _fitted(decomposed, example, names, state)
+        return ExportedProgram(program, self._arguments, self._results, self._example)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file: see keyway.export.save."""
@@ -110,6 +114,8 @@ class ExportedProgram:
         notes = self.metadata
         if self._arguments is not None:
             notes[_NOTE] = encoded_trees(self._arguments, self._results)
+        if self._example is not None:
+            notes[_SIZES] = encoded_sizes(self._example)
         return notes
 
 
@@ -161,17 +167,19 @@ def export(mod: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     notes = {encoded_trees(arguments, graph._results) for graph in graphs}
     if len(notes) > 1:
         raise _C.ValueError("export: a result beside tensors follows from sizes: return tensors alone")
-    return _noted(program, notes.pop())
+    return _noted(program, notes.pop(), example)
 
 
 def loaded(program: _graph.Program) -> ExportedProgram:
     """The program of a file, with what Python has noted there."""
-    note = program.notes().get(_NOTE)
-    return ExportedProgram(program) if note is None else _noted(program, note)
+    note, sizes = (program.notes().get(key) for key in (_NOTE, _SIZES))
+    example = None if sizes is None else decoded_sizes(sizes, program.dimensions())
+    return ExportedProgram(program, example=example) if note is None else _noted(program, note, example)
 
 
-def _noted(program: _graph.Program, note: str) -> ExportedProgram:
-    return ExportedProgram(program, *decoded_trees(note, program.argument_count(), program.result_count()))
+def _noted(program: _graph.Program, note: str, example: Sizes | None) -> ExportedProgram:
+    trees = decoded_trees(note, program.argument_count(), program.result_count())
+    return ExportedProgram(program, *trees, example)
 
 
 def _fitted(captured: Callable[[Sizes], Graph], example: Sizes, names: list[str],

@@ -1,4 +1,5 @@
-"""What a file of a program says of its arguments and results for Python: how tensors are nested, and other values."""
+"""What a file of a program says of its arguments and results for Python: how tensors are nested, and other values; and
+beside which sizes it was captured."""
 
 from __future__ import annotations
 
@@ -27,6 +28,22 @@ def decoded_trees(text: str, argument_count: int, result_count: int) -> tuple[An
     except (ValueError, RecursionError, IndexError, TypeError):
         pass
     raise _C.ParseError("the file does not say how the arguments and results of the program are nested")
+
+
+def encoded_sizes(sizes: dict[str, int]) -> str:
+    """Sizes of dimensions, as a text."""
+    return json.dumps(sizes, separators=(",", ":"))
+
+
+def decoded_sizes(text: str, names: list[str]) -> dict[str, int]:
+    """Raises keyway.ParseError for what encoded_sizes did not give for dimensions of these names."""
+    try:
+        sizes = json.loads(text)
+        if type(sizes) is dict and set(sizes) == {*names} and all(type(size) is int and size >= 0 for size in sizes.values()):
+            return sizes
+    except (ValueError, RecursionError):
+        pass
+    raise _C.ParseError("the file does not say with which sizes the program was captured")
 
 
 def _numbers(tree: Any) -> list[int]:

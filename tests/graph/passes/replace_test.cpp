@@ -92,6 +92,27 @@ TEST_CASE("a result that becomes an argument is a tensor of its own still") {
   CHECK(to_string(result.graph) == kHead + "  %2: float32[2, 3] = keyway::clone(%0)\n  return (%2)\n}\n");
 }
 
+TEST_CASE("what is a view of an argument stays one") {
+  const Graph selected = graph_of(
+      "  %2: float32[3] in %0 = keyway::select.int(%0, 0, 0)\n"
+      "  return (%2)\n");
+  const Graph copied = graph_of(
+      "  %2: float32[3] in %0 = keyway::select.int(%0, 0, 0)\n"
+      "  %3: float32[3] = keyway::clone(%2)\n"
+      "  return (%3)\n");
+  const Graph of_other = graph_of(
+      "  %2: float32[3] in %1 = keyway::select.int(%1, 0, 0)\n"
+      "  return (%2)\n");
+  for (const Graph& other : {copied, of_other})
+    CHECK(error_of([&] { replace(selected, selected, other); }) ==
+          "replace: the replacement gives a tensor in other memory in the place of a view, which writes would show");
+  const Graph sliced = graph_of(
+      "  %2: float32[1, 3] in %0 = keyway::slice.Tensor(%0, 0, 0, 1)\n"
+      "  %3: float32[3] in %0 = keyway::select.int(%2, 0, 0)\n"
+      "  return (%3)\n");
+  CHECK(replace(selected, selected, sliced).count == 1);
+}
+
 TEST_CASE("a pattern with several results matches wherever its calls are") {
   const Graph both = graph_of(
       "  %2: float32[2, 3] = keyway::sin(%0)\n"
