@@ -365,6 +365,11 @@ TEST_CASE("a run within a capture of the program's own is part of that") {
 TEST_CASE("a capture that lacks memory is made with what is cached, and where that is not enough the calls are made") {
   if (!has_graphs()) return;
   const std::vector<Tensor> in{numbers({3, 4}, 1), numbers({4}, 2)};
+  CUDAGraph other;  // has what each graph has of the stream of captures, so that only a pool of its own is lacking
+  {
+    CUDAGraphCapture capture(other);
+    capture.end();
+  }
   for (const bool is_cached : {true, false}) {
     graph::Executable program(captured(waves, in));
     empty_cache(kCUDA);
@@ -437,27 +442,29 @@ TEST_CASE("a run in another stream comes after one that has thrown when its work
     };
   };
   Tensor state = numbers({4}, 3), expected = state.clone();
-  const std::vector<Tensor> in{numbers({4}, 1), numbers({4}, 2)};
+  const Tensor same = numbers({4}, 9);
+  std::vector<std::vector<Tensor>> in;
+  for (std::int64_t seed = 0; seed < 4; ++seed) in.push_back({numbers({4}, seed), same});
   const Program step = with(state), step_of_calls = with(expected);
-  graph::Executable program(captured(step, in));
+  graph::Executable program(captured(step, in[0]));
   state.copy_(expected);
   synchronize(Device("cuda:0"));
   const Stream first = new_stream(kCUDA), second = new_stream(kCUDA);
   {
     const StreamGuard guard(first);
-    for (int i = 0; i < 2; ++i) program.run(in);
+    for (const std::size_t i : {0, 1}) program.run(in[i]);
     REQUIRE(is_replayed(program));
     synchronize(Device("cuda:0"));
     empty_cache(kCUDA);
     const NoMoreMemory full;
-    CHECK(error_of([&] { program.run(in); }).find("out of memory") != std::string::npos);
+    CHECK(error_of([&] { program.run(in[2]); }).find("out of memory") != std::string::npos);
   }
   {
     const StreamGuard guard(second);
-    program.run({Tensor(in[0]), in[1]});
+    program.run(in[3]);
   }
   second.synchronize();
   first.synchronize();
-  for (int i = 0; i < 4; ++i) step_of_calls(in);
+  for (const std::vector<Tensor>& each : in) step_of_calls(each);
   CHECK(are_same({state}, {expected}));
 }
