@@ -13,6 +13,9 @@ inline constexpr int kStreamsPerLevel = 32;
 // Level 0 is the usual priority, each further one more urgent. Devices with fewer priorities have fewer levels.
 inline constexpr int kStreamLevels = 4;
 
+// The stream that is there for captures alone, which is none of the pool. It has the highest number.
+inline constexpr StreamId kCaptureStream = 1 + kStreamLevels * kStreamsPerLevel;
+
 struct PooledStream {
   int level;
   int number;  // in its level
@@ -20,7 +23,7 @@ struct PooledStream {
   constexpr StreamId id() const { return 1 + level * kStreamsPerLevel + number; }
   // Nothing for the default stream, and for numbers that no stream of the pool has.
   static constexpr std::optional<PooledStream> of(StreamId id) {
-    if (id < 1 || id > kStreamLevels * kStreamsPerLevel) return std::nullopt;
+    if (id < 1 || id >= kCaptureStream) return std::nullopt;
     return PooledStream{static_cast<int>((id - 1) / kStreamsPerLevel), static_cast<int>((id - 1) % kStreamsPerLevel)};
   }
 

@@ -34,6 +34,14 @@ class SharedLibrary {
 template <typename Library = SharedLibrary>
 class LibraryFunctions {
  public:
+  struct Found {
+    void (*function)();
+    template <typename F>
+    operator F*() const {
+      return reinterpret_cast<F*>(function);
+    }
+  };
+
   explicit LibraryFunctions(std::string file)
       : file_(std::move(file)), library_(file_.c_str()), problem_(library_.problem()) {}
 
@@ -46,6 +54,12 @@ class LibraryFunctions {
     if (!is_open()) return;
     function = reinterpret_cast<F*>(library_.find(name));
     if (function == nullptr && problem_.empty()) problem_ = file_ + " has no " + name;
+  }
+  // The same, of the type that it is used as: `int (*const add)(int, int) = library.find("add");`
+  Found find(const char* name) {
+    void (*function)() = nullptr;
+    find(name, function);
+    return {function};
   }
   // The same of one that not all such libraries have: null is no problem.
   template <typename F>

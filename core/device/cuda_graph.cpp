@@ -1,10 +1,31 @@
 #include <keyway/core/base/error.h>
+#include <keyway/core/device/capture_streams.h>
 #include <keyway/core/device/cuda_graph.h>
 #include <keyway/core/device/held.h>
 
 #include <utility>
 
 namespace keyway::inline v1 {
+
+namespace {
+
+thread_local constinit int captures_of_thread = 0;
+
+Device device_of(const std::optional<Stream>& stream) {
+  KEYWAY_CHECK(!is_capturing_graph(), "this thread is capturing a graph already");
+  return stream ? stream->device() : current_device(DeviceType::CUDA);
+}
+
+// Where nobody names a stream.
+Stream own_stream(Device device) {
+  DeviceGuardImplInterface& devices = device_guard_impl(DeviceType::CUDA);
+  auto* const source = dynamic_cast<CaptureStreams*>(&devices);
+  return source == nullptr ? devices.get_new_stream(device, 0) : source->capture_stream(device);
+}
+
+}  // namespace
+
+bool is_capturing_graph() { return captures_of_thread > 0; }
 
 GraphImplInterface::~GraphImplInterface() = default;
 
@@ -33,6 +54,8 @@ void CUDAGraph::drop() noexcept {
   if (is_captured_elsewhere()) {
     (void)impl_.release();
     hold_.leave();
+  } else if (impl_ != nullptr && captures_ != std::thread::id()) {
+    --captures_of_thread;
   }
   impl_.reset();
   hold_ = {};
@@ -48,6 +71,7 @@ void CUDAGraph::capture_begin(MempoolId pool) {
   impl_ = std::move(graph);
   hold_ = std::move(hold);
   captures_ = std::this_thread::get_id();
+  ++captures_of_thread;
 }
 
 void CUDAGraph::capture_end() {
@@ -55,6 +79,7 @@ void CUDAGraph::capture_end() {
                "nothing is being captured: call capture_begin() first");
   KEYWAY_CHECK(captures_ == std::this_thread::get_id(), "a capture ends in the thread that began it");
   captures_ = {};
+  --captures_of_thread;
   try {
     impl_->capture_end();
   } catch (...) {
@@ -82,7 +107,7 @@ GraphImplInterface& CUDAGraph::captured() const {
 }
 
 CUDAGraphCapture::CUDAGraphCapture(CUDAGraph& graph, MempoolId pool, std::optional<Stream> stream)
-    : graph_(graph), stream_(stream ? *stream : new_stream(DeviceType::CUDA)) {
+    : graph_(graph), lock_(device_of(stream)), stream_(stream ? *stream : own_stream(lock_.device())) {
   synchronize(stream_.current_device());
   graph_.capture_begin(pool);
 }

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <keyway/core/base/library_resources.h>
+#include <keyway/core/device/capture_lock.h>
 #include <keyway/core/device/graph_impl.h>
 #include <keyway/core/device/stream_guard.h>
 
@@ -28,6 +29,9 @@
 #include <thread>
 
 namespace keyway::inline v1 {
+
+// Whether this thread is capturing a graph, and so must not wait for a device.
+KEYWAY_API bool is_capturing_graph();
 
 // Movable only. Not for several threads at a time; what is captured ends, or goes, in the thread that began.
 class CUDAGraph {
@@ -65,11 +69,13 @@ class CUDAGraph {
   std::thread::id captures_;                  // the thread that is capturing
 };
 
-// A capture as long as it lives, in a stream of its own that is current meanwhile. Without end() it is given up: that
-// is what an exception does.
+// A capture as long as it lives, in a stream that is current meanwhile. Without end() it is given up: that is what an
+// exception does.
 class CUDAGraphCapture {
  public:
-  // Waits for the device first. Throws as capture_begin() does. `stream`: a new one, if it is absent.
+  // Waits for those of other threads on the device, and then for the device. Throws as capture_begin() does, and if
+  // this thread is capturing something. `stream`: if it is absent, one that is there for captures alone, so that
+  // nothing of other threads is captured with it; what is given must be nobody else's meanwhile.
   KEYWAY_API explicit CUDAGraphCapture(CUDAGraph& graph, MempoolId pool = 0,
                                        std::optional<Stream> stream = std::nullopt);
   KEYWAY_API ~CUDAGraphCapture();
@@ -80,6 +86,7 @@ class CUDAGraphCapture {
 
  private:
   CUDAGraph& graph_;
+  CaptureLock lock_;  // until the stream is no longer current
   StreamGuard stream_;
   bool ended_ = false;
 };

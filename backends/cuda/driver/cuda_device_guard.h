@@ -3,11 +3,13 @@
 
 #include <keyway/backends/cuda/driver/device_assert_source.h>
 #include <keyway/backends/cuda/driver/runtime_stream.h>
+#include <keyway/backends/cuda/pooled_stream.h>
+#include <keyway/core/device/capture_streams.h>
 #include <keyway/core/device/device_guard_impl.h>
 
 namespace keyway::inline v1::cuda {
 
-class CudaDeviceGuard final : public DeviceGuardImplInterface, public DeviceAssertSource {
+class CudaDeviceGuard final : public DeviceGuardImplInterface, public DeviceAssertSource, public CaptureStreams {
  public:
   DeviceType type() const noexcept override { return DeviceType::CUDA; }
   int device_count() const noexcept override;
@@ -36,6 +38,7 @@ class CudaDeviceGuard final : public DeviceGuardImplInterface, public DeviceAsse
 
   bool is_capturing(Stream stream) const override;
   std::unique_ptr<GraphImplInterface> new_graph() override;
+  Stream capture_stream(Device device) override { return Stream(device, kCaptureStream); }
 
   void range_push(const char* name) noexcept override;
   void range_pop() noexcept override;

@@ -17,7 +17,7 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
-constexpr int kStreams = 1 + kStreamLevels * kStreamsPerLevel;
+constexpr int kStreams = 1 + kCaptureStream;
 constexpr int kOfGraphs = kStreams;
 constexpr int kSlots = kStreams + 1;
 

@@ -33,6 +33,15 @@ StreamPool::Level& StreamPool::level(int device, int number) {
   return level;
 }
 
+cudaStream_t StreamPool::capture_stream(int device) {
+  OfDevice& here = of_device(device);
+  std::call_once(here.capture_made, [&] {
+    const WithDevice on(device);
+    KEYWAY_CUDA_CHECK(cudaStreamCreateWithPriority(&here.capture, cudaStreamNonBlocking, here.usual));
+  });
+  return here.capture;
+}
+
 StreamId StreamPool::next(int device, int priority) {
   const int number = level_of_priority(priority, of_device(device).levels);
   const unsigned turn = level(device, number).next.fetch_add(1, std::memory_order_relaxed);
@@ -41,6 +50,7 @@ StreamId StreamPool::next(int device, int priority) {
 
 cudaStream_t StreamPool::stream(int device, StreamId id) {
   if (id == 0) return nullptr;
+  if (id == kCaptureStream) return capture_stream(device);
   const auto pooled = PooledStream::of(id);
   KEYWAY_CHECK(pooled && pooled->level < of_device(device).levels, "there is no stream {} of cuda:{}", id, device);
   return level(device, pooled->level).streams[static_cast<std::size_t>(pooled->number)];

@@ -1,4 +1,5 @@
-// StreamPool: the streams of all devices, made when they are first asked for. Internal to backends/cuda.
+// StreamPool: the streams of all devices, and of each the one for captures, made when they are first asked for.
+// Internal to backends/cuda.
 #pragma once
 
 #include <keyway/backends/cuda/driver/devices.h>
@@ -18,7 +19,8 @@ class StreamPool {
 
   // The number of a stream of the level that serves `priority`, one after the other.
   StreamId next(int device, int priority);
-  // The runtime's stream of a number. Throws keyway::Error(Value) for one that next() did not give.
+  // The runtime's stream of a number. Throws keyway::Error(Value) for one that next() did not
+  // give and that is not kCaptureStream.
   cudaStream_t stream(int device, StreamId id);
 
  private:
@@ -32,10 +34,13 @@ class StreamPool {
     int levels = 1;
     int usual = 0;  // the runtime's number of level 0
     std::array<Level, kStreamLevels> all;
+    std::once_flag capture_made;
+    cudaStream_t capture = nullptr;
   };
 
   OfDevice& of_device(int device);
   Level& level(int device, int number);
+  cudaStream_t capture_stream(int device);
 
   std::array<OfDevice, kMaxDevices> devices_;
 };

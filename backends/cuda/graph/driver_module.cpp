@@ -2,8 +2,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/shared_library.h>
 
-#include <fmt/format.h>
-
 namespace keyway::inline v1::cuda {
 
 namespace {
@@ -11,24 +9,18 @@ namespace {
 // The functions of CUDA's driver that are used, by the types of its ABI: modules, functions and streams are opaque
 // pointers, devices and statuses integers.
 struct Driver {
-  int (*Init)(unsigned) = nullptr;
-  int (*DeviceGet)(int*, int) = nullptr;
-  int (*DeviceGetAttribute)(int*, int attribute, int device) = nullptr;
-  int (*ModuleLoadData)(void** module, const void* image) = nullptr;
-  int (*ModuleGetFunction)(void** function, void* module, const char* name) = nullptr;
-  int (*LaunchKernel)(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned bytes,
-                      void* stream, void** arguments, void** more) = nullptr;
-  int (*GetErrorString)(int, const char**) = nullptr;
+  LibraryFunctions<> library{"libcuda.so.1"};
+  int (*const Init)(unsigned) = library.find("cuInit");
+  int (*const DriverGetVersion)(int*) = library.find("cuDriverGetVersion");
+  int (*const DeviceGet)(int*, int) = library.find("cuDeviceGet");
+  int (*const DeviceGetAttribute)(int*, int attribute, int device) = library.find("cuDeviceGetAttribute");
+  int (*const ModuleLoadData)(void** module, const void* image) = library.find("cuModuleLoadData");
+  int (*const ModuleGetFunction)(void** function, void* module, const char* name) = library.find("cuModuleGetFunction");
+  int (*const LaunchKernel)(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned bytes,
+                            void* stream, void** arguments, void** more) = library.find("cuLaunchKernel");
+  int (*const GetErrorString)(int, const char**) = library.find("cuGetErrorString");
 
   Driver() {
-    LibraryFunctions<> library("libcuda.so.1");
-    library.find("cuInit", Init);
-    library.find("cuDeviceGet", DeviceGet);
-    library.find("cuDeviceGetAttribute", DeviceGetAttribute);
-    library.find("cuModuleLoadData", ModuleLoadData);
-    library.find("cuModuleGetFunction", ModuleGetFunction);
-    library.find("cuLaunchKernel", LaunchKernel);
-    library.find("cuGetErrorString", GetErrorString);
     KEYWAY_CHECK_AS(NotImplemented, library.problem().empty(), "kernels that are made at run time need the driver: {}",
                     library.problem());
     const int status = Init(0);
@@ -54,12 +46,22 @@ constexpr int kMajor = 75, kMinor = 76;
 
 }  // namespace
 
-std::string architecture_of(Device device) {
+int driver_version() {
+  try {
+    int version = 0;
+    driver().check(driver().DriverGetVersion(&version), "cuDriverGetVersion");
+    return version / 1000;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+int capability_of(Device device) {
   int number = 0, major = 0, minor = 0;
   driver().check(driver().DeviceGet(&number, device.index()), "cuDeviceGet");
   driver().check(driver().DeviceGetAttribute(&major, kMajor, number), "cuDeviceGetAttribute");
   driver().check(driver().DeviceGetAttribute(&minor, kMinor, number), "cuDeviceGetAttribute");
-  return fmt::format("sm_{}{}", major, minor);
+  return 10 * major + minor;
 }
 
 DriverModule::DriverModule(const std::string& image, const char* kernel) {

@@ -8,13 +8,17 @@
 
 namespace keyway::inline v1::cuda {
 
-// The architecture of a device, as NVRTC names it: "sm_90". Throws keyway::Error for a call of the driver that fails.
-std::string architecture_of(Device device);
+// The major version of CUDA that the driver is of, 13; 0 where there is no driver.
+int driver_version();
+
+// The compute capability of a device, 90 for 9.0. Throws keyway::Error for a call of the driver that fails.
+int capability_of(Device device);
 
 // Stays loaded as long as the process.
 class DriverModule {
  public:
-  // For the device that is current. Throws as above.
+  // For the device that is current. Requires: the thread has made it current by set_device(); one that has only ever
+  // worked with the first device may have no context of the driver, which modules are loaded into. Throws as above.
   DriverModule(const std::string& image, const char* kernel);
   // Puts the kernel into a stream of the device. `argument` is what it takes, copied before this returns.
   void launch(Stream stream, unsigned blocks, unsigned threads, const void* argument) const;

@@ -12,8 +12,9 @@ namespace keyway::inline v1::cuda {
 namespace {
 
 struct Kept {
-  std::shared_ptr<const DriverModule> kernel;
-  std::string problem;  // why there is none
+  std::string image;                           // what NVRTC made, until it is loaded
+  std::string problem;                         // why it makes nothing
+  std::shared_ptr<const DriverModule> kernel;  // once it is loaded
 };
 
 struct Kernels {
@@ -30,11 +31,11 @@ Kernels& kernels() {
   return all;
 }
 
-Kept made(const std::string& text, Device device) {
+void compile(Kept& kept, const std::string& text, const std::string& architecture) {
   try {
-    return {std::make_shared<DriverModule>(compiled(text, architecture_of(device)), "keyway_fused"), {}};
+    kept.image = compiled(text, architecture);
   } catch (const Error& error) {
-    return {nullptr, std::string(error.message())};
+    kept.problem = std::string(error.message());
   }
 }
 
@@ -49,10 +50,13 @@ struct Dim {
 std::shared_ptr<const DriverModule> fused_kernel(const std::string& text, Device device) {
   KEYWAY_CHECK_AS(NotImplemented, run_time_compiler_problem().empty(), "{}", run_time_compiler_problem());
   const std::lock_guard lock(kernels().mutex);
-  const auto [place, is_new] = kernels().all.try_emplace({device, text});
-  if (is_new) place->second = made(text, device);
-  if (place->second.kernel == nullptr) KEYWAY_FAIL(Internal, "{}", place->second.problem);
-  return place->second.kernel;
+  Kept& kept = kernels().all[{device, text}];
+  if (kept.kernel != nullptr) return kept.kernel;
+  if (kept.image.empty() && kept.problem.empty()) compile(kept, text, architecture_for(capability_of(device)));
+  if (!kept.problem.empty()) KEYWAY_FAIL(Internal, "{}", kept.problem);
+  kept.kernel = std::make_shared<DriverModule>(kept.image, "keyway_fused");
+  kept.image.clear();
+  return kept.kernel;
 }
 
 bool set_geometry(FusedArguments& arguments, const std::vector<TensorBase>& operands) {

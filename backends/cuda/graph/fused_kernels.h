@@ -12,8 +12,8 @@
 namespace keyway::inline v1::cuda {
 
 // The kernel of a text on a device, compiled and loaded if nobody asked for it before; it stays for good. Throws
-// keyway::Error, the same again for a text that failed. Requires: the device is current, and no stream of this thread
-// is being captured.
+// keyway::Error; a text that NVRTC refuses is not compiled again, but what could not be loaded is loaded anew.
+// Requires: the thread has made the device current by set_device(), and no stream of it is being captured.
 std::shared_ptr<const DriverModule> fused_kernel(const std::string& text, Device device);
 
 // Fills in where elements of operands lie. The last `results` operands have all dimensions; the others broadcast to

@@ -100,6 +100,18 @@ std::vector<Tensor> InputMemory::stand_ins(const std::vector<Tensor>& inputs) {
   return tensors;
 }
 
+std::vector<Tensor> InputMemory::all_stand_ins() const {
+  std::vector<Tensor> all;
+  for (const Slot& slot : slots_) {
+    if (slot.stand_in.defined()) all.push_back(slot.stand_in);
+  }
+  return all;
+}
+
+void InputMemory::drop_stand_ins() {
+  for (Slot& slot : slots_) slot.stand_in = Tensor();
+}
+
 void InputMemory::fill(const std::vector<Tensor>& inputs) const {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (Tensor stand_in = slots_[i].stand_in; stand_in.defined()) stand_in.copy_(inputs[i]);

@@ -23,6 +23,10 @@ class InputMemory {
   bool holds() const;
   // The tensors to capture with, for these inputs, which were seen last. Elements of what stands in are not set.
   std::vector<Tensor> stand_ins(const std::vector<Tensor>& inputs);
+  // What stands in for inputs, for who needs it as long as a replay may run.
+  std::vector<Tensor> all_stand_ins() const;
+  // Lets it go: nothing is to be captured any more.
+  void drop_stand_ins();
   // Copies into what stands in for inputs, and back from what the graph has written to, in the current stream.
   void fill(const std::vector<Tensor>& inputs) const;
   void write_back(const std::vector<Tensor>& inputs) const;

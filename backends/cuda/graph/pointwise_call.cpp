@@ -62,6 +62,23 @@ std::optional<PointwiseCall::Member> member(const FunctorMember& of, const IValu
   return std::nullopt;
 }
 
+// Whether just these sizes are what the operands broadcast to. Those of an out= tensor need not be: the call resizes
+// it.
+bool broadcast_to(const Graph& graph, const std::vector<ValueId>& operands, const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> all;  // from the last dimension to the first
+  for (const ValueId id : operands) {
+    const std::vector<std::int64_t>& own = info_of(graph, id).sizes;
+    if (own.size() > all.size()) all.resize(own.size(), 1);
+    for (std::size_t d = 0; d < own.size(); ++d) {
+      const std::int64_t size = own[own.size() - 1 - d];
+      if (size == 1 || size == all[d]) continue;
+      if (all[d] != 1) return false;
+      all[d] = size;
+    }
+  }
+  return std::equal(all.begin(), all.end(), sizes.rbegin(), sizes.rend());
+}
+
 bool has_fusible_size(const TensorInfo& info) {
   std::int64_t numel = 1;
   for (const std::int64_t size : info.sizes) {
@@ -117,9 +134,9 @@ std::optional<PointwiseCall> pointwise_call(const Graph& graph, const Node& node
   const TensorInfo& result = info_of(graph, call.result);
   if ((result.dtype != call.dtype && result.dtype != kBool) || !has_fusible_size(result)) return std::nullopt;
   for (const ValueId id : call.operands) {
-    if (info_of(graph, id).device != result.device || info_of(graph, id).sizes.size() > result.sizes.size())
-      return std::nullopt;
+    if (info_of(graph, id).device != result.device) return std::nullopt;
   }
+  if (!broadcast_to(graph, call.operands, result.sizes)) return std::nullopt;
   return call;
 }
 

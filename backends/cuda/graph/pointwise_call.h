@@ -28,8 +28,8 @@ struct PointwiseCall {
 };
 
 // The call that a node is; nothing if it is none, or one that converts operands first, computes in other dtypes than
-// float32, float64, float16 and bfloat16, gives sizes that are not those of any operand but by broadcasting, or has
-// more than 2^31 elements or none.
+// float32, float64, float16 and bfloat16, gives a tensor of other sizes than its operands broadcast to, as one does
+// that resizes its out= tensor, or has more than 2^31 elements or none.
 std::optional<PointwiseCall> pointwise_call(const graph::Graph& graph, const graph::Node& node);
 
 // Calls of one kernel, in their order, and what it reads and writes. No memory that it writes to is read as another

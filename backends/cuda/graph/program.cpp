@@ -7,7 +7,9 @@
 #include <keyway/graph/boxed_values.h>
 #include <keyway/graph/effects.h>
 
+#include <cstdlib>
 #include <fmt/format.h>
+#include <string_view>
 
 namespace keyway::inline v1::cuda {
 
@@ -36,6 +38,17 @@ std::vector<std::vector<ValueId>> last_uses(const Graph& graph) {
   return ended;
 }
 
+bool is_fusion_wanted() {
+  const char* const wanted = std::getenv("KEYWAY_CUDA_FUSION");
+  return wanted == nullptr || std::string_view(wanted) != "0";
+}
+
+// Whether a tensor still has the dtype and the sizes of its value: a call may have given it others in place.
+bool is_as_made(const Graph& graph, ValueId id, const TensorBase& tensor) {
+  const TensorInfo& info = info_of(graph, id);
+  return tensor.dtype() == info.dtype && tensor.sizes() == IntArrayRef(info.sizes);
+}
+
 }  // namespace
 
 Program::Program(const Graph& graph) : graph_(graph), ended_(last_uses(graph_)) {
@@ -44,6 +57,7 @@ Program::Program(const Graph& graph) : graph_(graph), ended_(last_uses(graph_)) 
 
 void Program::fuse(Device device) {
   problem_.clear();
+  if (!is_fusion_wanted()) return;
   for (Group& group : groups_) {
     try {
       group.kernel = fused_kernel(kernel_text(graph_, group.calls), device);
@@ -99,11 +113,15 @@ void Program::call(const Node& node, std::vector<Tensor>& values) const {
 
 bool Program::launch(const Group& group, std::vector<Tensor>& values) const {
   std::vector<TensorBase> operands;
-  for (const ValueId id : group.calls.read) operands.push_back(values[graph::index(id)]);
+  for (const ValueId id : group.calls.read) {
+    operands.push_back(values[graph::index(id)]);
+    if (!is_as_made(graph_, id, operands.back())) return false;
+  }
   std::vector<std::pair<ValueId, TensorBase>> results;
   for (const ValueId id : group.calls.written) {
     const TensorInfo& info = graph_.values[graph::index(id)].info;
     const Tensor& known = values[graph::index(id)];
+    if (known.defined() && !is_as_made(graph_, id, known)) return false;
     results.emplace_back(id, known.defined() ? TensorBase(known)
                                              : make_tensor_strided(info.sizes, info.strides, info.dtype, info.device));
     operands.push_back(results.back().second);

@@ -17,8 +17,9 @@ class Program {
 
   const graph::Graph& graph() const { return graph_; }
 
-  // Has NVRTC make a kernel of each group of pointwise calls, for a device that is current. A group that it makes none
-  // of stays calls. Requires: no stream of this thread is being captured.
+  // Has NVRTC make a kernel of each group of pointwise calls, for a device that the thread has made current by
+  // set_device(). A group that it makes none of stays calls; all do with KEYWAY_CUDA_FUSION=0. Requires: no stream of
+  // this thread is being captured.
   void fuse(Device device);
   // "12 calls, 9 of them in 2 fused kernels", and why not all groups are, if they are not.
   std::string description() const;
@@ -35,7 +36,8 @@ class Program {
   };
 
   void call(const graph::Node& node, std::vector<Tensor>& values) const;
-  // False if the kernel cannot go through where the operands lie; then nothing was done.
+  // False if the kernel cannot go through where the operands lie, or was made for other sizes than they have by now;
+  // then nothing was done.
   bool launch(const Group& group, std::vector<Tensor>& values) const;
 
   const graph::Graph graph_;

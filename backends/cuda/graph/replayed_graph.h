@@ -17,27 +17,34 @@
 namespace keyway::inline v1::cuda {
 
 // Several threads may run it at once: they queue their replays one after the other, in the order in which they come.
-// A capture takes other calls of the device apart from it only in the thread that makes it; another thread that waits
-// for the whole device meanwhile may get an error from the CUDA runtime.
+// While one captures, others may work with the device in streams of theirs; who waits for the whole device meanwhile
+// may get an error from the CUDA runtime.
 class ReplayedGraph final : public graph::CompiledGraph {
  public:
   ReplayedGraph(const graph::Graph& graph, Device device);
-  // Waits for the last replay.
+  // Waits for the last replay. In a thread that captures something, which must not wait, all that it uses is kept.
   ~ReplayedGraph() override;
 
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override;
   std::string how() const override;
 
  private:
-  // What a capture made.
+  // What a capture made, with all that its replays use and nobody else keeps.
   struct Captured {
     CUDAGraph graph;
     std::vector<Tensor> outputs;
+    std::vector<Tensor> stand_ins;     // of inputs
     Event replayed{DeviceType::CUDA};  // after the last replay
   };
 
-  // Makes captured_ for inputs that memory_ has seen last. Where that cannot be, refused_ says why.
+  // Whether a run like the last one that memory_ has seen needs another capture than there is.
+  bool lacks_capture() const;
+  // Makes captured_ for inputs that memory_ has seen last, or says why that cannot be. Requires: the thread has the
+  // device's CaptureLock.
   void capture(const std::vector<Tensor>& inputs);
+  std::unique_ptr<Captured> captured(const std::vector<Tensor>& inputs);
+  // The same, with the memory that is cached where there is no other.
+  std::unique_ptr<Captured> captured_with_room(const std::vector<Tensor>& inputs);
   std::vector<Tensor> replay(const std::vector<Tensor>& inputs, Stream stream);
   void refuse(std::string why);
 
@@ -46,7 +53,7 @@ class ReplayedGraph final : public graph::CompiledGraph {
   std::mutex mutex_;  // held while work is queued
   InputMemory memory_;
   std::unique_ptr<Captured> captured_;
-  bool has_run_ = false;
+  bool has_run_ = false;  // to its end
   bool is_refused_ = false;
   int captures_ = 0;
   mutable std::mutex text_mutex_;

@@ -1,8 +1,11 @@
+#include <keyway/backends/cuda/graph/driver_module.h>
 #include <keyway/backends/cuda/graph/run_time_compiler.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/shared_library.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <fmt/format.h>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -20,46 +23,57 @@ struct Header {
 // The functions of NVRTC that are used, by the types of its ABI: a program is an opaque pointer, a status an integer.
 struct Nvrtc {
   using Program = void*;
-  int (*CreateProgram)(Program*, const char* text, const char* name, int headers, const char* const* texts,
-                       const char* const* names) = nullptr;
-  int (*DestroyProgram)(Program*) = nullptr;
-  int (*CompileProgram)(Program, int count, const char* const* options) = nullptr;
-  int (*GetProgramLogSize)(Program, std::size_t*) = nullptr;
-  int (*GetProgramLog)(Program, char*) = nullptr;
-  int (*GetPTXSize)(Program, std::size_t*) = nullptr;
-  int (*GetPTX)(Program, char*) = nullptr;
-  int (*GetCUBINSize)(Program, std::size_t*) = nullptr;
-  int (*GetCUBIN)(Program, char*) = nullptr;
-  const char* (*GetErrorString)(int) = nullptr;
-  std::string problem;
 
-  explicit Nvrtc(const char* file) {
-    LibraryFunctions<> library(file);
-    library.find("nvrtcCreateProgram", CreateProgram);
-    library.find("nvrtcDestroyProgram", DestroyProgram);
-    library.find("nvrtcCompileProgram", CompileProgram);
-    library.find("nvrtcGetProgramLogSize", GetProgramLogSize);
-    library.find("nvrtcGetProgramLog", GetProgramLog);
-    library.find("nvrtcGetPTXSize", GetPTXSize);
-    library.find("nvrtcGetPTX", GetPTX);
-    library.find("nvrtcGetCUBINSize", GetCUBINSize);
-    library.find("nvrtcGetCUBIN", GetCUBIN);
-    library.find("nvrtcGetErrorString", GetErrorString);
-    problem = library.problem();
+  LibraryFunctions<> library;
+  int (*const GetNumSupportedArchs)(int*) = library.find("nvrtcGetNumSupportedArchs");
+  int (*const GetSupportedArchs)(int*) = library.find("nvrtcGetSupportedArchs");
+  int (*const CreateProgram)(Program*, const char* text, const char* name, int headers, const char* const* texts,
+                             const char* const* names) = library.find("nvrtcCreateProgram");
+  int (*const DestroyProgram)(Program*) = library.find("nvrtcDestroyProgram");
+  int (*const CompileProgram)(Program, int count, const char* const* options) = library.find("nvrtcCompileProgram");
+  int (*const GetProgramLogSize)(Program, std::size_t*) = library.find("nvrtcGetProgramLogSize");
+  int (*const GetProgramLog)(Program, char*) = library.find("nvrtcGetProgramLog");
+  int (*const GetPTXSize)(Program, std::size_t*) = library.find("nvrtcGetPTXSize");
+  int (*const GetPTX)(Program, char*) = library.find("nvrtcGetPTX");
+  int (*const GetCUBINSize)(Program, std::size_t*) = library.find("nvrtcGetCUBINSize");
+  int (*const GetCUBIN)(Program, char*) = library.find("nvrtcGetCUBIN");
+  const char* (*const GetErrorString)(int) = library.find("nvrtcGetErrorString");
+
+  explicit Nvrtc(int version) : library(fmt::format("libnvrtc.so.{}", version)) {}
+
+  void check(int status, const char* call) const {
+    KEYWAY_CHECK_AS(Internal, status == 0, "{} failed: {}", call, GetErrorString(status));
   }
 };
 
-const Nvrtc& nvrtc() {
-  static const Nvrtc& found = *[] {
-    auto* const newest = new Nvrtc("libnvrtc.so.13");
-    if (newest->problem.empty()) return newest;
-    auto* const older = new Nvrtc("libnvrtc.so.12");
-    if (older->problem.empty()) return older;
-    newest->problem += ": install NVRTC, which CUDA's toolkit and the package nvidia-cuda-nvrtc have";
-    return newest;
-  }();
-  return found;
+struct Choice {
+  const Nvrtc* library = nullptr;
+  std::string problem;  // if there is none
+};
+
+Choice choose() {
+  constexpr int kVersions[] = {13, 12};
+  const int driver = driver_version();  // a machine without one has code made for others
+  Choice choice;
+  for (const int version : kVersions) {
+    if (driver != 0 && version > driver) continue;
+    auto* const library = new Nvrtc(version);
+    if (library->library.problem().empty()) return {library, {}};
+    if (choice.problem.empty()) choice.problem = library->library.problem();
+  }
+  choice.problem = choice.problem.empty()
+                       ? fmt::format("the driver is of CUDA {}, which loads no code of NVRTC 12 or 13", driver)
+                       : choice.problem + ": install NVRTC" + (driver == 0 ? "" : fmt::format(" {}", driver)) +
+                             ", which CUDA's toolkit and the package nvidia-cuda-nvrtc have";
+  return choice;
 }
+
+const Choice& choice() {
+  static const Choice& made = *new Choice(choose());
+  return made;
+}
+
+const Nvrtc& nvrtc() { return *choice().library; }
 
 // What NVRTC made, of a size that one function says and another one writes.
 template <typename Size, typename Get>
@@ -74,7 +88,26 @@ std::string output_of(Nvrtc::Program program, Size size_of, Get get, bool is_tex
 
 }  // namespace
 
-const std::string& run_time_compiler_problem() { return nvrtc().problem; }
+const std::string& run_time_compiler_problem() { return choice().problem; }
+
+std::string best_architecture(ArrayRef<int> known, int capability) {
+  if (std::ranges::find(known, capability) != known.end()) return fmt::format("sm_{}", capability);
+  int newest = 0;
+  for (const int each : known) {
+    if (each < capability) newest = std::max(newest, each);
+  }
+  KEYWAY_CHECK_AS(NotImplemented, newest > 0, "NVRTC makes no code for devices of compute capability {}.{}",
+                  capability / 10, capability % 10);
+  return fmt::format("compute_{}", newest);
+}
+
+std::string architecture_for(int capability) {
+  int count = 0;
+  nvrtc().check(nvrtc().GetNumSupportedArchs(&count), "nvrtcGetNumSupportedArchs");
+  std::vector<int> known(static_cast<std::size_t>(count));
+  nvrtc().check(nvrtc().GetSupportedArchs(known.data()), "nvrtcGetSupportedArchs");
+  return best_architecture(known, capability);
+}
 
 std::string compiled(const std::string& text, const std::string& architecture) {
   const Nvrtc& library = nvrtc();
@@ -84,10 +117,10 @@ std::string compiled(const std::string& text, const std::string& architecture) {
     texts.push_back(header.text);
   }
   Nvrtc::Program program = nullptr;
-  const int created = library.CreateProgram(&program, text.c_str(), "keyway_fused.cu", static_cast<int>(names.size()),
-                                            texts.data(), names.data());
-  KEYWAY_CHECK_AS(Internal, created == 0, "nvrtcCreateProgram failed: {}", library.GetErrorString(created));
-  const std::unique_ptr<Nvrtc::Program, decltype(library.DestroyProgram)> held(&program, library.DestroyProgram);
+  library.check(library.CreateProgram(&program, text.c_str(), "keyway_fused.cu", static_cast<int>(names.size()),
+                                      texts.data(), names.data()),
+                "nvrtcCreateProgram");
+  const std::unique_ptr<Nvrtc::Program, int (*)(Nvrtc::Program*)> held(&program, library.DestroyProgram);
   const std::string target = "--gpu-architecture=" + architecture;
   const char* const options[] = {target.c_str(), "--std=c++20", "--fmad=false", "--device-as-default-execution-space",
                                  "--disable-warnings"};

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace keyway::inline v1::testing {
 
@@ -22,6 +23,12 @@ inline bool lacks_device() {
   if (has_device()) return false;
   std::puts("skipped: there is no CUDA device");
   return true;
+}
+
+// Whether memory of devices is kept for reuse, which graphs need. Sanitized builds do without, unless they are told to.
+inline bool keeps_memory() {
+  const char* const unwanted = std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING");
+  return unwanted == nullptr || std::string_view(unwanted) != "1";
 }
 
 }  // namespace keyway::inline v1::testing

@@ -16,8 +16,9 @@ TEST_CASE("a stream of the pool has a number of its own, and the number says whi
       CHECK(PooledStream::of(stream.id()) == stream);
     }
   }
-  for (const StreamId id : {StreamId{0}, StreamId{-1}, StreamId{1 + kStreamLevels * kStreamsPerLevel},
-                            std::numeric_limits<StreamId>::max(), std::numeric_limits<StreamId>::min()}) {
+  CHECK(ids.insert(kCaptureStream).second);
+  for (const StreamId id : {StreamId{0}, StreamId{-1}, kCaptureStream, std::numeric_limits<StreamId>::max(),
+                            std::numeric_limits<StreamId>::min()}) {
     CHECK(!PooledStream::of(id));
   }
 }

@@ -359,7 +359,7 @@ TEST_CASE("CUDA's attention without tensor cores adds up what blocks give 16-bit
 
 TEST_CASE("CUDA's attention without tensor cores has no more in memory than it may, and its results") {
   // Real libraries ask for memory of their own, emulated ones for matrices that are larger than these.
-  if (!has_products() || is_fast() || !in_blocks() || std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") != nullptr) return;
+  if (!has_products() || is_fast() || !in_blocks() || !keeps_memory()) return;
   const Operands c = make_operands({1, 1, 1, 400, 40, 8, 8}, kFloat);  // 64,000 bytes of scores
   const Tensor query = on_cuda(c.query), key = on_cuda(c.key), value = on_cuda(c.value), grad = on_cuda(c.grad);
   const auto peak_of = [](const auto& work) {

@@ -323,7 +323,7 @@ TEST_CASE("streams of several devices wait for each other") {
 }
 
 TEST_CASE("what is captured of backward is work of the captured stream, wherever forward was") {
-  if (lacks_device() || std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") != nullptr) return;
+  if (lacks_device() || !keeps_memory()) return;
   const Stream side = new_stream(kCUDA);
   const Tensor x = leaf(2), factor = filled(5);
   CUDAGraph forward, backward, eager_forward;
@@ -334,7 +334,7 @@ TEST_CASE("what is captured of backward is work of the captured stream, wherever
     capture.end();
   }
   {
-    CUDAGraphCapture capture(backward);  // in another stream
+    CUDAGraphCapture capture(backward, 0, new_stream(kCUDA));  // in another stream
     grad = autograd::grad({loss}, {x}, {}, true)[0];
     capture.end();
   }

@@ -21,11 +21,9 @@ namespace {
 
 constexpr std::int64_t kMany = std::int64_t{1} << 22;  // elements whose copy takes a device longer than a question
 
-bool is_caching() { return std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") == nullptr; }
-
 // A checker of kernels, such as compute-sanitizer, makes the host wait for each; it runs without the cache, so that it
 // sees where each tensor ends.
-bool is_watched() { return !is_caching() && std::getenv("KEYWAY_EMULATED_CUDA") == nullptr; }
+bool is_watched() { return !keeps_memory() && std::getenv("KEYWAY_EMULATED_CUDA") == nullptr; }
 
 // Whether the current stream of a device has work that is not done.
 bool is_busy(Device device) { return !current_stream(device).query(); }
@@ -161,7 +159,7 @@ TEST_CASE("a copy from pinned memory goes on while the host does, and one from o
   CHECK(same_values(sent.to(kCPU, kFloat), plain));
   // What is put together first travels from pinned memory, too; nothing keeps that but the cache.
   const Tensor turned = pinned.view({2, kMany / 2}).transpose(0, 1).to(device, kFloat, true);
-  if (!is_watched()) CHECK(is_busy(device) == is_caching());
+  if (!is_watched()) CHECK(is_busy(device) == keeps_memory());
   CHECK(same_values(turned.to(kCPU, kFloat), plain.view({2, kMany / 2}).transpose(0, 1)));
 }
 
@@ -179,9 +177,9 @@ TEST_CASE("pinned memory is not given out again before the copy that reads it is
   }
   const TensorOptions options = TensorOptions().dtype(kFloat).pinned_memory(true);
   const Tensor next = full({kMany}, -1, options);
-  if (is_caching()) CHECK(next.data_ptr() != first);
+  if (keeps_memory()) CHECK(next.data_ptr() != first);
   CHECK(same_values(there.to(kCPU, kFloat), numbers_here({kMany})));
-  if (is_caching()) CHECK(empty({kMany}, options).data_ptr() == first);
+  if (keeps_memory()) CHECK(empty({kMany}, options).data_ptr() == first);
 }
 
 TEST_CASE("a copy to the host that does not block arrives in pinned memory, behind what the stream has before") {

@@ -15,6 +15,7 @@
 using namespace keyway;
 using testing::error_of;
 using testing::has_device;
+using testing::keeps_memory;
 using testing::lacks_device;
 using testing::same_values;
 
@@ -84,7 +85,7 @@ TEST_CASE("without a device, all that needs one says why there is none") {
 }
 
 TEST_CASE("memory of a device comes back for the same stream, and not for another") {
-  if (lacks_device() || std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") != nullptr) return;
+  if (lacks_device() || !keeps_memory()) return;
   Allocator& allocator = get_allocator(kCUDA);
   void* first = nullptr;
   {

@@ -229,7 +229,7 @@ TEST_CASE("decompositions in streams, and on the second device, follow what is c
 }
 
 TEST_CASE("a decomposition cannot be captured, and says so") {
-  if (!has_cusolver() || std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") != nullptr) return;
+  if (!has_cusolver() || !keeps_memory()) return;
   const Tensor a = on_cuda(some_matrices({3, 3}, kDouble));
   CUDAGraph graph;
   const StreamGuard stream(new_stream(kCUDA));

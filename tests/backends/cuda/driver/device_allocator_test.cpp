@@ -10,6 +10,7 @@
 
 using namespace keyway;
 using testing::error_of;
+using testing::keeps_memory;
 using testing::lacks_device;
 
 namespace {
@@ -17,7 +18,7 @@ namespace {
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 const TensorOptions kBytes = TensorOptions().dtype(kByte).device(Device("cuda:0"));
 
-bool has_cache() { return !lacks_device() && std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") == nullptr; }
+bool has_cache() { return !lacks_device() && keeps_memory(); }
 
 MemoryStats stats() { return memory_stats(Device("cuda:0")); }
 

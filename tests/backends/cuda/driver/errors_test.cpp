@@ -11,6 +11,7 @@
 
 using namespace keyway;
 using testing::error_of;
+using testing::keeps_memory;
 using testing::lacks_device;
 
 namespace {
@@ -60,7 +61,7 @@ TEST_CASE("a device that another process has for itself is not one without memor
 }
 
 TEST_CASE("out of memory names the operator, what was asked, and who has the rest") {
-  if (lacks_device() || variable("KEYWAY_NO_CUDA_MEMORY_CACHING") == "1") return;
+  if (lacks_device() || !keeps_memory()) return;
   const Tensor one = zeros({1}, TensorOptions().dtype(kDouble).device(kCUDA));
   const Tensor many = one.expand({std::int64_t{1} << 50});
   const std::string text = error_of([&] { (void)(many + many); });

@@ -22,7 +22,7 @@ std::string cufft_state() {
   return wish == nullptr ? "" : wish;
 }
 bool has_cufft() { return !lacks_device() && cufft_state().empty(); }
-bool captures_cufft() { return has_cufft() && std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") == nullptr; }
+bool captures_cufft() { return has_cufft() && keeps_memory(); }
 
 Tensor numbers(IntArrayRef sizes, ScalarType dtype = kComplexDouble, std::int64_t seed = 0) {
   const ScalarType real = dtype == kComplexDouble ? kDouble : kFloat;

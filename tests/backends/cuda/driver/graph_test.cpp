@@ -9,6 +9,8 @@
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -18,8 +20,7 @@ using namespace keyway::testing;
 
 namespace {
 
-// Graphs need the cache, which sanitized builds do without.
-bool has_graphs() { return !lacks_device() && std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") == nullptr; }
+bool has_graphs() { return !lacks_device() && keeps_memory(); }
 
 const TensorOptions kThere = TensorOptions().device(kCUDA);
 
@@ -375,4 +376,71 @@ TEST_CASE("a product of a graph may be the first of the process") {
   capture(graph, [&] { product = mm(a_there, b_there); });
   graph.replay();
   CHECK(same_values(product, mm(a, b)));
+}
+
+TEST_CASE("what is captured has a stream that nobody is given") {
+  if (!has_graphs()) return;
+  const Tensor x = number(1);
+  CUDAGraph graph;
+  std::vector<Stream> others;
+  bool is_other = true;
+  std::thread([&] {
+    for (int i = 0; i < 200; ++i) others.push_back(new_stream(kCUDA));
+  }).join();
+  {
+    CUDAGraphCapture scope(graph);
+    for (const Stream& other : others) is_other = is_other && other != current_stream(kCUDA);
+    // Another thread works in the streams that it has.
+    std::thread([&] {
+      for (std::size_t i = 0; i < 32; ++i) {
+        const StreamGuard guard(others[i]);
+        CHECK_FALSE(current_stream(kCUDA).is_capturing());
+        x.add_(1);
+        others[i].synchronize();
+      }
+    }).join();
+    scope.end();
+  }
+  CHECK(is_other);
+  CHECK(value_of(x) == 33);
+}
+
+TEST_CASE("captures of several threads are made one after the other") {
+  if (!has_graphs()) return;
+  const Tensor x = number(1);
+  CUDAGraph graph;
+  std::atomic<bool> has_begun = false;
+  std::string error;
+  std::thread other;
+  {
+    CUDAGraphCapture scope(graph);
+    other = std::thread([&] {
+      error = [&]() -> std::string {
+        try {
+          CUDAGraph own;
+          CUDAGraphCapture inner(own);
+          has_begun = true;
+          full({3}, 7, kThere);
+          inner.end();
+          own.replay();
+          return {};
+        } catch (const Error& failed) {
+          return failed.what();
+        }
+      }();
+    });
+    x.add_(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    CHECK_FALSE(has_begun);
+    CHECK(error_of([&] {
+            CUDAGraph own;
+            const CUDAGraphCapture nested(own);
+          }) == "this thread is capturing a graph already");
+    scope.end();
+  }
+  other.join();
+  CHECK(error.empty());
+  CHECK(has_begun);
+  graph.replay();
+  CHECK(value_of(x) == 2);
 }

@@ -1,4 +1,5 @@
 #include <keyway/tests/backends/cuda/emulator/bound_kernel.h>
+#include <keyway/tests/backends/cuda/emulator/context.h>
 #include <keyway/tests/backends/cuda/emulator/enqueue.h>
 #include <keyway/tests/backends/cuda/emulator/keyway/backends/cuda/driver/kernel_address.h>
 #include <keyway/tests/backends/cuda/emulator/run_block.h>
@@ -66,6 +67,7 @@ constexpr std::size_t kLibraryBytes = std::size_t{2} << 20;  // that a library t
 constexpr std::size_t kAlignment = 256;                      // what cudaMalloc promises
 
 thread_local int current_device = 0;
+thread_local bool has_context = false;
 thread_local cudaError_t last_error = cudaSuccess;
 
 struct Memory {
@@ -131,6 +133,7 @@ bool are_taken() { return is_wanted("KEYWAY_EMULATED_CUDA_DEVICES", "unavailable
 EmulatedStream& stream_of(cudaStream_t stream) {
   EmulatedStream& found = stream != nullptr ? *stream : machine().streams[static_cast<std::size_t>(current_device)];
   if (found.device != current_device) stop("a stream is used where another device is current");
+  has_context = true;
   return found;
 }
 
@@ -263,11 +266,17 @@ cudaError_t cudaGetDevice(int* device) {
 cudaError_t cudaSetDevice(int device) {
   if (!is_device(device)) return result(cudaErrorInvalidDevice);
   current_device = device;
+  has_context = true;
   return cudaSuccess;
 }
+bool emulated_context() { return has_context; }
 cudaError_t cudaDeviceSynchronize() {
   check_may_wait("cudaDeviceSynchronize");
+  has_context = true;
   const Lock lock(machine().mutex);
+  for (EmulatedStream& stream : machine().streams) {
+    if (stream.device == current_device && stream.captured != nullptr) return spoil(stream);
+  }
   run_device(current_device);
   return cudaSuccess;
 }
@@ -419,6 +428,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   check_may_wait("cudaMalloc");
   if (are_taken()) return result(cudaErrorDevicesUnavailable);
+  has_context = true;
   const Lock lock(machine().mutex);
   std::size_t& used = machine().used[current_device];
   if (bytes > device_bytes() - used) return result(cudaErrorMemoryAllocation);

@@ -8,8 +8,7 @@
 
 namespace keyway::inline v1::testing {
 
-// CUDA graphs need the cache, which sanitized builds do without.
-inline bool has_graphs() { return !lacks_device() && std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") == nullptr; }
+inline bool has_graphs() { return !lacks_device() && keeps_memory(); }
 
 inline Tensor numbers(const Sizes& sizes, std::int64_t seed) {
   return on_cuda(scattered(sizes, -9, 9, seed).to(kFloat).div(8.0));

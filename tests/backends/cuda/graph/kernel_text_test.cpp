@@ -4,6 +4,7 @@
 #include <keyway/backends/cuda/graph/run_time_compiler.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/error_texts.h>
 
 #include <cstdio>
 #include <set>
@@ -11,6 +12,7 @@
 
 using namespace keyway;
 using namespace keyway::cuda;
+using testing::error_of;
 
 namespace {
 
@@ -96,6 +98,17 @@ TEST_CASE("calls that convert an operand, or compute in integers, are no part of
   CHECK(groups_of(graph).empty());
 }
 
+TEST_CASE("a call whose operands do not broadcast to the sizes of its result is no part of a kernel") {
+  for (const std::string sizes : {"2", "4", "1, 3", "3"}) {
+    INFO(sizes);
+    const std::string type = "float32[" + sizes + "] on 'cuda:0'";
+    const graph::Graph graph = graph::parse(
+        "graph executed(%0: float32[3] on 'cuda:0', %1: float32[1] on 'cuda:0', %2: " + type + ", %3: " + type +
+        ") {\n  %2 = keyway::add.out(%0, %1, out=%2)\n  %3 = keyway::mul.out(%0, %1, out=%3)\n  return (%2, %3)\n}\n");
+    CHECK(groups_of(graph) == (sizes == "3" ? Groups{{0, 1}} : Groups{}));
+  }
+}
+
 TEST_CASE("the text of a kernel calls the functors of its calls, one after the other") {
   const graph::Graph graph = parsed(kWave);
   CHECK(kernel_text(graph, pointwise_groups(graph).front()) ==
@@ -128,6 +141,17 @@ extern "C" __global__ void __launch_bounds__(256) keyway_fused(const __grid_cons
   fused::store<float>(arguments.data[4] + at[4], x7);
 }
 )");
+}
+
+TEST_CASE("a device that NVRTC does not know gets the PTX of the newest one below it that it knows") {
+  const int known[] = {75, 80, 90, 120};
+  CHECK(best_architecture(known, 90) == "sm_90");
+  CHECK(best_architecture(known, 89) == "compute_80");
+  CHECK(best_architecture(known, 130) == "compute_120");
+  CHECK(error_of([&] { best_architecture(known, 61); }) == "NVRTC makes no code for devices of compute capability 6.1");
+  if (lacks_nvrtc()) return;
+  CHECK(architecture_for(90) == "sm_90");
+  CHECK(architecture_for(999).starts_with("compute_1"));
 }
 
 TEST_CASE("NVRTC makes machine code of a kernel's text, for each dtype") {

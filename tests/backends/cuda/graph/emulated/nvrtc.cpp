@@ -1,5 +1,6 @@
-// libnvrtc.so.13 of emulated devices: the C++ compiler makes a library of a kernel's text, for the host. It reads the
-// headers of the tree, not those that it is given. What it gives for machine code is the path of the library.
+// libnvrtc.so.13 and libnvrtc.so.12 of emulated devices: the C++ compiler makes a library of a kernel's text, for the
+// host. It reads the headers of the tree, not those that it is given. What it gives for machine code is the path of the
+// library.
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -14,7 +16,26 @@ struct Program {
   std::string text, log, image;
 };
 
-constexpr int kSuccess = 0, kCompilation = 6;
+constexpr int kSuccess = 0, kInvalidOption = 5, kCompilation = 6;
+
+// KEYWAY_EMULATED_NVRTC: "broken" makes nothing; "old" knows no device that is as new as the emulated ones.
+bool is_wanted(const char* kind) {
+  const char* const wish = std::getenv("KEYWAY_EMULATED_NVRTC");
+  return wish != nullptr && std::strcmp(wish, kind) == 0;
+}
+
+std::vector<int> known_architectures() {
+  return is_wanted("old") ? std::vector<int>{75, 80} : std::vector<int>{75, 80, 90};
+}
+
+bool is_known(const std::string& option) {
+  for (const int each : known_architectures()) {
+    for (const char* const kind : {"sm_", "compute_"}) {
+      if (option == "--gpu-architecture=" + (kind + std::to_string(each))) return true;
+    }
+  }
+  return false;
+}
 
 std::string read(const std::filesystem::path& file) {
   std::ifstream in(file);
@@ -26,10 +47,17 @@ std::string read(const std::filesystem::path& file) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-// KEYWAY_EMULATED_NVRTC=broken: it makes nothing.
+int nvrtcGetNumSupportedArchs(int* count) {
+  *count = static_cast<int>(known_architectures().size());
+  return kSuccess;
+}
+int nvrtcGetSupportedArchs(int* all) {
+  for (const int each : known_architectures()) *all++ = each;
+  return kSuccess;
+}
+
 int nvrtcCreateProgram(Program** program, const char* text, const char*, int, const char* const*, const char* const*) {
-  const char* const wish = std::getenv("KEYWAY_EMULATED_NVRTC");
-  if (wish != nullptr && std::strcmp(wish, "broken") == 0) return kCompilation;
+  if (is_wanted("broken")) return kCompilation;
   *program = new Program{text, {}, {}};
   return kSuccess;
 }
@@ -39,11 +67,14 @@ int nvrtcDestroyProgram(Program** program) {
   return kSuccess;
 }
 
-int nvrtcCompileProgram(Program* program, int, const char* const*) {
+// The first option is the architecture.
+int nvrtcCompileProgram(Program* program, int count, const char* const* options) {
+  if (count < 1 || !is_known(options[0])) return kInvalidOption;
   // The driver removes it when it has loaded the library.
   std::string folder = (std::filesystem::temp_directory_path() / "keyway_fused_XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return kCompilation;
-  const std::string source = folder + "/kernel.cpp", library = folder + "/kernel.so", log = folder + "/log";
+  const std::string source = folder + "/kernel.cpp", library = folder + "/kernel." KEYWAY_NVRTC_VERSION,
+                    log = folder + "/log";
   std::ofstream(source) << program->text;
   const std::string command =
       std::string(KEYWAY_HOST_COMPILER) + " " + source + " -o " + library + " > " + log + " 2>&1";
@@ -71,7 +102,11 @@ int nvrtcGetCUBIN(Program* program, char* image) {
 }
 int nvrtcGetPTXSize(Program* program, std::size_t* size) { return nvrtcGetCUBINSize(program, size); }
 int nvrtcGetPTX(Program* program, char* image) { return nvrtcGetCUBIN(program, image); }
-const char* nvrtcGetErrorString(int status) { return status == kSuccess ? "NVRTC_SUCCESS" : "NVRTC_ERROR_COMPILATION"; }
+const char* nvrtcGetErrorString(int status) {
+  return status == kSuccess         ? "NVRTC_SUCCESS"
+         : status == kInvalidOption ? "NVRTC_ERROR_INVALID_OPTION"
+                                    : "NVRTC_ERROR_COMPILATION";
+}
 
 }  // extern "C"
 #pragma GCC visibility pop
