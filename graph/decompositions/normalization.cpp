@@ -32,7 +32,7 @@ ThreeTensors batch_norm_forward(const Tensor& input, const std::optional<Tensor>
   const Tensor mean = channels.mean(x).to(x.dtype()), centered = x - channels.beside(mean);
   const Tensor var = channels.mean(centered * centered).to(x.dtype()), rstd = (var + eps).rsqrt();
   Tensor result = centered * channels.beside(weight ? weight->to(x.dtype()) * rstd : rstd);
-  if (bias) result = result + channels.beside(bias->to(x.dtype()));
+  result = bias ? result + channels.beside(bias->to(x.dtype())) : result + 0;  // no -0
   return {composite::narrowed(result, input.dtype()), mean, var};
 }
 

@@ -100,12 +100,8 @@ TEST_CASE("what is a view of an argument stays one") {
       "  %2: float32[3] in %0 = keyway::select.int(%0, 0, 0)\n"
       "  %3: float32[3] = keyway::clone(%2)\n"
       "  return (%3)\n");
-  const Graph of_other = graph_of(
-      "  %2: float32[3] in %1 = keyway::select.int(%1, 0, 0)\n"
-      "  return (%2)\n");
-  for (const Graph& other : {copied, of_other})
-    CHECK(error_of([&] { replace(selected, selected, other); }) ==
-          "replace: the replacement gives a tensor in other memory in the place of a view, which writes would show");
+  CHECK(error_of([&] { replace(selected, selected, copied); }) ==
+        "replace: the replacement gives a tensor in other memory in the place of a view, which writes would show");
   const Graph sliced = graph_of(
       "  %2: float32[1, 3] in %0 = keyway::slice.Tensor(%0, 0, 0, 1)\n"
       "  %3: float32[3] in %0 = keyway::select.int(%2, 0, 0)\n"
