@@ -6,6 +6,7 @@
 #include <keyway/core/schema/type.h>
 #include <keyway/dispatch/call/ivalue.h>
 #include <keyway/graph/formula.h>
+#include <keyway/graph/graph.h>
 
 #include <string>
 
