@@ -37,8 +37,8 @@ std::vector<Sample> written_samples(const OpCases& entry);
 std::optional<Sample> in_double(const Sample& sample);
 // Both, and with larger tensors where all of them may have one size.
 std::vector<Sample> all_samples(const OpCases& entry);
-// For tests that make dozens of calls of a sample: two of an entry where the build is sanitized, as such calls take a dozen
-// times as long there; all of them elsewhere, and in a long campaign.
+// For tests that make dozens of calls of a sample: two of an entry where the build is sanitized, as such calls take a
+// dozen times as long there; all of them elsewhere, and in a long campaign.
 std::vector<Sample> affordable_samples(const OpCases& entry);
 // Whether that is all of them.
 bool can_afford_all_samples();

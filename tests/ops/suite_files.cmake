@@ -32,6 +32,7 @@ set(KEYWAY_SUITE_LIBRARY_SOURCES
   tools/op_examples/literal.cpp)
 set(KEYWAY_SUITE_HEADERS
   tests/backends/cuda/has_device.h
+  tests/campaign.h
   tests/error_texts.h
   tests/graph/replayed.h
   tests/ops/boxed_example.h

@@ -122,7 +122,8 @@ inline bool holds(const Verdict& verdict, bool wanted, const char* claim, const 
   static const ::keyway::testing::framework::RegisteredTest registered(name, function); \
   static void function()
 
-#define TEST_CASE(name) \
+// Tags behind the name are for programs that choose among their tests.
+#define TEST_CASE(name, ...) \
   KEYWAY_TEST_CASE(KEYWAY_TEST_NAME(keyway_test_, __COUNTER__), KEYWAY_TEST_NAME(keyway_registered_, __COUNTER__), name)
 #define INFO(...)                                                                       \
   const ::keyway::testing::framework::Info KEYWAY_TEST_NAME(keyway_info_, __COUNTER__)( \
