@@ -27,23 +27,43 @@ Owners& owners() {
   return all;
 }
 
-}  // namespace
+bool is_free(const Owner& owner) { return owner.locks == 0 || owner.thread == std::this_thread::get_id(); }
 
-CaptureLock::CaptureLock(Device device) : device_(device) {
-  const std::thread::id here = std::this_thread::get_id();
-  std::unique_lock lock(owners().mutex);
-  for (const auto& [index, owner] : owners().all) {
-    // Two threads that did so could wait for each other for ever.
-    KEYWAY_CHECK(index == device.index() || owner.locks == 0 || owner.thread != here,
-                 "this thread is still in a capture of cuda:{}: leave it before one of {} begins", index, device);
-  }
-  Owner& owner = owners().all[device.index()];
-  owners().released.wait(lock, [&] { return owner.locks == 0 || owner.thread == here; });
-  owner.thread = here;
+void take(Owner& owner) {
+  owner.thread = std::this_thread::get_id();
   ++owner.locks;
 }
 
+// The index of another device that this thread is in a capture of; -1 if there is none.
+int other_device(Device device) {
+  for (const auto& [index, owner] : owners().all) {
+    if (index != device.index() && owner.locks > 0 && owner.thread == std::this_thread::get_id()) return index;
+  }
+  return -1;
+}
+
+}  // namespace
+
+CaptureLock::CaptureLock(Device device) : device_(device) {
+  std::unique_lock lock(owners().mutex);
+  const int other = other_device(device);
+  // Two threads that did so could wait for each other for ever.
+  KEYWAY_CHECK(other < 0, "this thread is still in a capture of cuda:{}: leave it before one of {} begins", other,
+               device);
+  Owner& owner = owners().all[device.index()];
+  owners().released.wait(lock, [&] { return is_free(owner); });
+  take(owner);
+}
+
+CaptureLock::CaptureLock(Device device, std::try_to_lock_t) : device_(device) {
+  const std::lock_guard lock(owners().mutex);
+  Owner& owner = owners().all[device.index()];
+  is_held_ = is_free(owner) && other_device(device) < 0;
+  if (is_held_) take(owner);
+}
+
 CaptureLock::~CaptureLock() {
+  if (!is_held_) return;
   const std::lock_guard lock(owners().mutex);
   if (--owners().all[device_.index()].locks == 0) owners().released.notify_all();
 }

@@ -65,8 +65,9 @@ synchronize = _cuda.synchronize
 
 
 class graph:
-    """A context manager that captures the work of its block instead of doing it, in `stream` or a new one, for
-    `cuda_graph`, whose replay() does it. `pool` is the pool() of a graph that is never replayed at the same time.
+    """A context manager that captures the work of its block instead of doing it, in `stream` or one that is there
+    for captures alone, for `cuda_graph`, whose replay() does it. `pool` is the pool() of a graph that is never replayed
+    at the same time. Waits for captures of other threads on the device.
 
     An exception in the block gives the capture up. Raises keyway.Error at the end if anything was refused meanwhile.
     """

@@ -20,6 +20,7 @@ TEST_CASE("a capture waits for another thread's of the same device, and for no o
   std::atomic<int> step = 0;
   std::thread other([&] {
     { const CaptureLock elsewhere(kSecond); }
+    CHECK_FALSE(CaptureLock(kFirst, std::try_to_lock).is_held());
     step = 1;
     const CaptureLock waited(kFirst);
     step = 2;
@@ -30,6 +31,9 @@ TEST_CASE("a capture waits for another thread's of the same device, and for no o
   CHECK(step == 1);  // for the second one of this thread
   CHECK(testing::error_of([] { const CaptureLock both(kSecond); }).find("still in a capture of cuda:0") !=
         std::string::npos);
+  CHECK_FALSE(CaptureLock(kSecond, std::try_to_lock).is_held());
+  CHECK(CaptureLock(kFirst, std::try_to_lock).is_held());
+  CHECK(step == 1);
   again.reset();
   other.join();
   CHECK(step == 2);

@@ -19,8 +19,8 @@ class StreamPool {
 
   // The number of a stream of the level that serves `priority`, one after the other.
   StreamId next(int device, int priority);
-  // The runtime's stream of a number. Throws keyway::Error(Value) for one that next() did not
-  // give and that is not kCaptureStream.
+  // The runtime's stream of a number that next() gave, or of kCaptureStream. Throws keyway::Error(Value) for another
+  // one.
   cudaStream_t stream(int device, StreamId id);
 
  private:

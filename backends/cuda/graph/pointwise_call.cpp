@@ -62,8 +62,7 @@ std::optional<PointwiseCall::Member> member(const FunctorMember& of, const IValu
   return std::nullopt;
 }
 
-// Whether just these sizes are what the operands broadcast to. Those of an out= tensor need not be: the call resizes
-// it.
+// Whether just these sizes are what the operands broadcast to. Those of an out= tensor need not be, which is resized.
 bool broadcast_to(const Graph& graph, const std::vector<ValueId>& operands, const std::vector<std::int64_t>& sizes) {
   std::vector<std::int64_t> all;  // from the last dimension to the first
   for (const ValueId id : operands) {

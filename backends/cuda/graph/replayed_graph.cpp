@@ -48,14 +48,11 @@ std::vector<Tensor> ReplayedGraph::run(const std::vector<Tensor>& inputs) {
   std::unique_lock lock(mutex_);
   if (!is_refused_) memory_.see(inputs);
   if (lacks_capture()) {
-    // Captures wait for each other before this graph is locked: a thread that is in one may be about to run it.
-    lock.unlock();
-    const CaptureLock alone(device_);
-    lock.lock();
-    if (!is_refused_) memory_.see(inputs);
-    if (lacks_capture()) capture(inputs);
+    // A thread that is in a capture may be waiting for this one: that is not waited for.
+    const CaptureLock alone(device_, std::try_to_lock);
+    if (alone.is_held()) capture(inputs);
   }
-  if (captured_ != nullptr) return replay(inputs, stream);
+  if (captured_ != nullptr && memory_.holds()) return replay(inputs, stream);
   lock.unlock();
   std::vector<Tensor> results = program_.run(inputs, Program::By::Calls);
   lock.lock();

@@ -18,7 +18,8 @@ namespace keyway::inline v1::cuda {
 
 // Several threads may run it at once: they queue their replays one after the other, in the order in which they come.
 // While one captures, others may work with the device in streams of theirs; who waits for the whole device meanwhile
-// may get an error from the CUDA runtime.
+// may get an error from the CUDA runtime. While another thread captures something of the device, runs that would need a
+// capture make their calls.
 class ReplayedGraph final : public graph::CompiledGraph {
  public:
   ReplayedGraph(const graph::Graph& graph, Device device);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace keyway::inline v1::cuda {
@@ -47,25 +48,23 @@ struct Nvrtc {
 };
 
 struct Choice {
-  const Nvrtc* library = nullptr;
+  std::unique_ptr<const Nvrtc> library;
   std::string problem;  // if there is none
 };
 
 Choice choose() {
-  constexpr int kVersions[] = {13, 12};
   const int driver = driver_version();  // a machine without one has code made for others
-  Choice choice;
-  for (const int version : kVersions) {
+  std::string problem;
+  for (const int version : {13, 12}) {
     if (driver != 0 && version > driver) continue;
-    auto* const library = new Nvrtc(version);
-    if (library->library.problem().empty()) return {library, {}};
-    if (choice.problem.empty()) choice.problem = library->library.problem();
+    auto library = std::make_unique<const Nvrtc>(version);
+    if (library->library.problem().empty()) return {std::move(library), {}};
+    if (!problem.empty()) continue;
+    problem = fmt::format("{}: install NVRTC {}, which CUDA's toolkit and the package nvidia-cuda-nvrtc have",
+                          library->library.problem(), version);
   }
-  choice.problem = choice.problem.empty()
-                       ? fmt::format("the driver is of CUDA {}, which loads no code of NVRTC 12 or 13", driver)
-                       : choice.problem + ": install NVRTC" + (driver == 0 ? "" : fmt::format(" {}", driver)) +
-                             ", which CUDA's toolkit and the package nvidia-cuda-nvrtc have";
-  return choice;
+  if (problem.empty()) problem = fmt::format("the driver is of CUDA {}, which loads no code of NVRTC 12 or 13", driver);
+  return {nullptr, std::move(problem)};
 }
 
 const Choice& choice() {

@@ -468,3 +468,25 @@ TEST_CASE("a run in another stream comes after one that has thrown when its work
   for (const std::vector<Tensor>& each : in) step_of_calls(each);
   CHECK(are_same({state}, {expected}));
 }
+
+TEST_CASE("while another thread captures, which may wait for this one, a run that needs a capture makes its calls") {
+  if (!has_graphs()) return;
+  const std::vector<Tensor> in{numbers({3, 4}, 1), numbers({4}, 2)};
+  graph::Executable program(captured(waves, in));
+  program.run(in);
+  CUDAGraph other;
+  std::vector<Tensor> given;
+  {
+    CUDAGraphCapture capture(other);
+    std::thread([&] {
+      const StreamGuard stream(new_stream(kCUDA));
+      given = program.run(in);
+      current_stream(kCUDA).synchronize();
+    }).join();
+    capture.end();
+  }
+  CHECK(are_same(given, waves(in)));
+  CHECK_FALSE(is_replayed(program));
+  CHECK(are_same(program.run(in), waves(in)));
+  CHECK(is_replayed(program));
+}
