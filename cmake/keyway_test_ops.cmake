@@ -47,7 +47,7 @@ function(keyway_test_ops target)
   foreach(file IN LISTS tests)
     file(STRINGS ${file} names REGEX "^TEST_CASE")
     foreach(name IN LISTS names)
-      string(REGEX REPLACE "^TEST_CASE\\(\"(.*)\"\\) .*$" "\\1" name "${name}")
+      string(REGEX REPLACE "^TEST_CASE\\(\"([^\"]*)\".*$" "\\1" name "${name}")
       add_test(NAME "${target}: ${name}" COMMAND ${program} ${name})
       set_tests_properties("${target}: ${name}" PROPERTIES LABELS ${target}
         SKIP_REGULAR_EXPRESSION "skipped: there is no CUDA device")
